@@ -2,16 +2,18 @@
 
 Start at a function such as `bugzoo.diagnostics.loss_curve:measure`. Follow the names that it uses, through this
 package's modules, to functions, classes and values. Unused code in the same file does not count: a `judge` next to a
-`measure`, for example. Nor do comments, docstrings, layout, type hints of functions and messages (`bugzoo.said`).
+`measure`, for example. Nor do comments, docstrings, layout, type hints of functions, names of local variables and messages
+(`bugzoo.said`).
 Modules are read, not imported. A name that is looked up at run time is not found: give it as another root.
 """
 
 import ast
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from bugzoo.said import said
@@ -23,6 +25,7 @@ Place = tuple[str, str]
 """(module, top-level name). The name is "" for the statements that run on import."""
 _Targets = dict[str, tuple[str, str | None]]
 """Name in a file -> (module, name in that module). The second name is None for a whole module."""
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _SKIPPED = {"ctx", "kind", "type_comment", "returns", "annotation"}
 
 
@@ -245,19 +248,59 @@ def _without_labels(node: ast.AST) -> ast.AST:
     return node
 
 
-def _dump(value: Any, skipped: Set[ast.AST]) -> str:
-    """Return a syntax tree as text that is the same in every version of Python, unlike `ast.dump`."""
+def _dump(value: Any, skipped: Set[ast.AST], names: Mapping[str, str] = MappingProxyType({}), depth: int = 0) -> str:
+    """Return a syntax tree as text that is the same in every version of Python, unlike `ast.dump`.
+
+    `names`: local variable -> its number; they differ by function. `depth`: functions around the value.
+    """
     if isinstance(value, list):
-        return "[" + ",".join(_dump(item, skipped) for item in value if not _is_text(item)) + "]"
+        return "[" + ",".join(_dump(item, skipped, names, depth) for item in value if not _is_text(item)) + "]"
     if not isinstance(value, ast.AST):
         return repr(value)
     if value in skipped:
         return "said"
     value = _without_labels(value)
+    own = names
+    if isinstance(value, _SCOPES):
+        own, depth = _numbered(value, names, depth), depth + 1
     hints = isinstance(value, ast.arg | ast.FunctionDef | ast.AsyncFunctionDef)
     fields = [
-        f"{name}={_dump(part, skipped)}"
+        f"{name}={_dump(part, skipped, own, depth)}"
         for name, part in ast.iter_fields(value)
         if part not in (None, []) and not (name in _SKIPPED and (hints or name not in ("returns", "annotation")))
     ]
+    if (named := _named(value)) and getattr(value, named) in names:
+        fields.append(f"{named}={names[getattr(value, named)]}")
+        fields.remove(f"{named}={getattr(value, named)!r}")
     return f"{type(value).__name__}({','.join(sorted(fields))})"
+
+
+def _named(node: ast.AST) -> str:
+    """Return the field in which a node uses or binds a name; "" for other nodes."""
+    binds = ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return "id" if isinstance(node, ast.Name) else "name" if isinstance(node, binds) else ""
+
+
+def _numbered(scope: ast.AST, outer: Mapping[str, str], depth: int) -> dict[str, str]:
+    """Return the numbers of the variables inside a function, in the order in which they appear in its tree.
+
+    Parameters keep their names, as callers use them, and so do the attributes of a class.
+    """
+    kept: set[str] = set()
+    bound: list[str] = []
+    waiting = deque(ast.iter_child_nodes(scope))
+    while waiting:
+        node = waiting.popleft()
+        if isinstance(node, ast.arg):
+            kept.add(node.arg)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            kept |= set(node.names)
+        elif (named := _named(node)) and isinstance(getattr(node, "ctx", ast.Store()), ast.Store):
+            bound.append(getattr(node, named))
+        if not isinstance(node, _SCOPES):
+            waiting += ast.iter_child_nodes(node)
+    if isinstance(scope, ast.ClassDef):
+        kept |= set(bound)
+    local = [name for name in dict.fromkeys(bound) if name is not None and name not in kept]
+    numbers = {name: f"{depth}.{number}" for number, name in enumerate(local)}
+    return {name: number for name, number in outer.items() if name not in kept} | numbers

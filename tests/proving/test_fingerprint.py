@@ -144,6 +144,43 @@ def test_a_dump_is_the_same_under_every_python() -> None:
     )
 
 
+SCOPES = """
+def f(x):
+    total = 0
+    for item in x:
+        total += item
+
+    def inner(z):
+        near = z + total
+        return near
+
+    try:
+        return [inner(k) for k in x]
+    except ValueError as error:
+        raise error
+
+
+class A:
+    field = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ("total", "sum_of_all", False), ("item", "part", False), ("near", "close", False), ("inner", "deep", False),
+        ("k)", "j)", True), ("as error:\n        raise error", "as e:\n        raise e", False),
+        ("z + total", "z + item", True), ("field", "other", True), ("(z):\n        near = z", "(y):\n        near = y", True),
+        ("return near", "return far", True), ("total += item", "item += total", True),
+    ],
+)  # fmt: skip
+def test_only_the_name_of_a_local_variable_may_change(before: str, after: str, changed: bool) -> None:
+    """Callers use a parameter's name, and everybody that of a class attribute."""
+    assert before in SCOPES
+    now = ast.parse(SCOPES.replace(before, after))
+    assert (fingerprint._dump(now, set()) != fingerprint._dump(ast.parse(SCOPES), set())) is changed
+
+
 REWORDED = (
     ("diagnostics/clip_rate.py", "gradients are clipped to", "gradients are limited to"),
     ("diagnostics/clip_rate.py", ", at {share(numbers['bites_share'])}", "; {share(numbers['bites_share'])}"),
