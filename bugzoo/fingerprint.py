@@ -11,7 +11,7 @@ import ast
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Set
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -39,6 +39,31 @@ def code_of(*roots: str, without: frozenset[str] = frozenset()) -> str:
     for module, name in sorted(reached(*roots, without=without)):
         digest.update(f"{module}:{name}\n{_module(module).text(name)}\n".encode())
     return digest.hexdigest()
+
+
+def code_by_module(*roots: str, without: frozenset[str] = frozenset()) -> dict[str, str]:
+    """Return module -> hash of its code that `roots` reach; arguments and errors as of `code_of`."""
+    texts: dict[str, list[str]] = {}
+    for module, name in sorted(reached(*roots, without=without)):
+        texts.setdefault(module, []).append(f"{name}\n{_module(module).text(name)}\n")
+    return {module: hashlib.sha256("".join(parts).encode()).hexdigest() for module, parts in texts.items()}
+
+
+def dumped(text: str) -> str:
+    """Return Python code as text without comments, docstrings, layout and names of local variables."""
+    return _dump(parse(text).body, set())
+
+
+def used_by(text: str) -> set[tuple[str, str | None]]:
+    """Return (module, name) of everything in this package that Python code uses. The name is None for a whole module."""
+    here = _Module("", text)
+    places = {place for name in ("", *here.nodes) for place in here.uses(name, words=True)}
+    return {place for place in places if _file(place[0]) is not None}
+
+
+def defines(module: str, name: str) -> bool:
+    """Return whether a module of this package binds a name in its own text."""
+    return _file(module) is not None and _module(module).binds(name)
 
 
 def of_files() -> str:
@@ -114,32 +139,46 @@ def _file(module: str) -> Path | None:
 class _Module:
     """One file, split into its top-level statements."""
 
-    def __init__(self, module: str, file: Path) -> None:
-        self.name, self.package = module, module if file.name == "__init__.py" else module.rpartition(".")[0]
+    def __init__(self, module: str, text: str, package: str = "") -> None:
+        self.name, self.package = module, package
         self.nodes: dict[str, list[ast.stmt]] = {}
         """Name -> the statements that define it."""
-        self.imports: _Targets = {}
+        self._import_nodes: list[ast.Import | ast.ImportFrom] = []
         self.nodes_of_import: list[ast.stmt] = []
         self._texts: dict[str, str] = {}
         self._uses: dict[tuple[str, bool], set[tuple[str, str | None]]] = {}
-        body = parse(file.read_text(encoding="utf-8")).body
+        body = parse(text).body
         self._said = said(body)
         self._sort(body)
 
     def _sort(self, body: list[ast.stmt]) -> None:
         for node in body:
             if isinstance(node, ast.Import | ast.ImportFrom):
-                self.imports |= self._imported(node)
+                self._import_nodes.append(node)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 self.nodes.setdefault(node.name, []).append(node)
             elif isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-                for one in node.body:  # a module's `__getattr__` finds these names
-                    self.imports |= self._imported(one) if isinstance(one, ast.Import | ast.ImportFrom) else {}
+                # a module's `__getattr__` finds these names
+                self._import_nodes += [line for line in node.body if isinstance(line, ast.Import | ast.ImportFrom)]
             elif names := _assigned(node):
                 for name in names:
                     self.nodes.setdefault(name, []).append(node)
             elif not _is_text(node):
                 self.nodes_of_import.append(node)
+
+    @cached_property
+    def imports(self) -> _Targets:
+        """Name -> what it stands for. Not before it is asked for, as modules of this package import each other."""
+        found: _Targets = {}
+        for node in self._import_nodes:
+            found |= self._imported(node)
+        return found
+
+    def binds(self, name: str) -> bool:
+        """Return whether the module defines or imports a name."""
+        return name in self.nodes or any(
+            name == (alias.asname or alias.name) for node in self._import_nodes for alias in node.names
+        )
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> _Targets:
         if isinstance(node, ast.Import):
@@ -151,7 +190,8 @@ class _Module:
             base = ".".join(filter(None, [*parent[: len(parent) - node.level + 1], base]))
         found: _Targets = {}
         for alias in node.names:
-            whole = _file(f"{base}.{alias.name}") is not None and not _defines(base, alias.name)
+            own = base == self.name  # a package that imports its own modules
+            whole = _file(f"{base}.{alias.name}") is not None and (own or not defines(base, alias.name))
             found[alias.asname or alias.name] = (f"{base}.{alias.name}", None) if whole else (base, alias.name)
         return found if base.split(".")[0] == _PACKAGE else {}
 
@@ -205,16 +245,9 @@ def _attribute(node: ast.Attribute, known: _Targets, inner: set[ast.AST]) -> set
         return set()
     inner.update(parts)
     module, names = known[first.id][0], [part.attr for part in reversed(parts) if isinstance(part, ast.Attribute)]
-    while names and _file(f"{module}.{names[0]}") is not None and not _defines(module, names[0]):
+    while names and _file(f"{module}.{names[0]}") is not None and not defines(module, names[0]):
         module, names = f"{module}.{names[0]}", names[1:]
     return {(module, names[0] if names else None)}
-
-
-def _defines(module: str, name: str) -> bool:
-    if _file(module) is None:
-        return False
-    known = _module(module)
-    return name in known.nodes or name in known.imports
 
 
 @cache
@@ -222,7 +255,8 @@ def _module(module: str) -> _Module:
     file = _file(module)
     if file is None:
         raise LookupError(f"there is no module {module}")
-    return _Module(module, file)
+    package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+    return _Module(module, file.read_text(encoding="utf-8"), package)
 
 
 def _assigned(node: ast.stmt) -> list[str]:

@@ -74,12 +74,21 @@ def check(
             metavar="cpu|cuda", help="Run on this device, and list the numbers of the text that do not hold there."
         ),
     ] = None,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Run lessons that were proved with earlier code, the oldest proof first.")
+    ] = False,
+    minutes: Annotated[
+        float, typer.Option(metavar="N", min=0, help="With --stale: begin no further lesson after N minutes.")
+    ] = 10,
     json: Json = None,
 ) -> None:
     """Run lessons with their proof cells, and compare each marked number in the text with the measured one.
 
     Exit code 1 when a cell raises, a number is wrong, or the text holds a number that no cell proves. Proved lessons
-    are stored in `proofs/lessons/`. A lesson with an unchanged text is not run again, unless you name it.
+    are stored in `proofs/lessons/`. Each lesson runs twice, with one thread and with two. It is not run again while its
+    code, its numbers and what it opens are the same, unless you name it. A changed sentence runs nothing.
+
+    Code of bugzoo that a lesson's run reached may have changed since. Such a proof is stale: --stale runs it again.
 
     Proofs are measured on the CPU. With --device every lesson named is run there, and nothing is stored.
 
@@ -88,6 +97,7 @@ def check(
     - `bugzoo lessons check`
     - `bugzoo lessons check 03`
     - `bugzoo lessons check 02 --browser`
+    - `bugzoo lessons check --stale --minutes 10`
     - `bugzoo lessons check 03 --device cuda`
     """
     from bugzoo import course
@@ -102,14 +112,21 @@ def check(
         from bugzoo.device import resolved
 
         device = resolved(device, "--device ")
+    from bugzoo.proving.lesson_key import oldest_first, why_stale
     from bugzoo.proving.lesson_proof import elsewhere, longest, prove, proved
 
-    rows = []
+    if stale:
+        chosen = oldest_first(chosen)
+    rows, started = [], time.monotonic()
     with progress("lessons", json) as tell:
         for number, lesson in enumerate(chosen):
             tell(number, len(chosen))
             begin = time.monotonic()
-            known = not (names or fresh or device) and proved(lesson)
+            if stale and begin - started > 60 * minutes:
+                break
+            if stale and json != "-":
+                print(f"{lesson.file.stem}: {why_stale(lesson)}", flush=True)
+            known = not (names or fresh or device or stale) and proved(lesson)
             problems = [] if known else elsewhere(lesson, device) if device else prove(lesson)
             seconds = round(time.monotonic() - begin, 1)
             row = {"id": lesson.file.stem, "ok": not problems, "problems": problems, "seconds": seconds}
@@ -124,6 +141,10 @@ def check(
                 print("\n".join([*problems, about]), flush=True)
     if json:
         emit(rows, json)
+    left = oldest_first([course.load(name) for name in course.files()])
+    if left and json != "-" and not device:
+        told = ", ".join(lesson.number for lesson in left)
+        print(f"{len(left)} proved with earlier code ({told}): bugzoo lessons check --stale")
     good = all(row["ok"] for row in rows)
     if browser and good:
         from bugzoo.proving.browser import gone_through

@@ -71,8 +71,8 @@ class AssignmentTask:
 
     def fingerprint(self) -> str:
         own = {name: [facts.get(part) for part in _VARIANT] for name, facts in self.key.students.items()}
-        key = self.key
-        found = (grading(), key.assignment, key.answers, key.seconds, key.seeds, key.salt, own)
+        made = self.key
+        found = (grading(), made.assignment, made.answers, made.seconds, made.seeds, made.salt, own)
         return hashlib.sha256(repr(found).encode()).hexdigest()
 
     def original(self) -> dict[str, Any]:

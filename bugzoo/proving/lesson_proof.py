@@ -1,7 +1,6 @@
 """Checks of a lesson's numbers: by reading it, and by running it with its proof cells."""
 
 import dis
-import hashlib
 import json
 import math
 import os
@@ -10,14 +9,15 @@ import tempfile
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bugzoo.course.cells import PROSE, REVEALED, Cell
 from bugzoo.course.source import Lesson
 from bugzoo.device import CPU, LINE, VARIABLE
 from bugzoo.plain import plain
-from bugzoo.proving import ledger
+from bugzoo.proving import ledger, lesson_key, opened
+from bugzoo.proving.lesson_key import proved
 from bugzoo.running.job import THREADS
 
 _NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
@@ -112,11 +112,6 @@ def _names(cell: Cell) -> tuple[set[str], set[str]]:
     return bound, used
 
 
-def proved(lesson: Lesson) -> bool:
-    """Return whether the ledger has this exact text: it held in its last run."""
-    return ledger.read("lessons", lesson.file.stem).get("text") == _digest(lesson)
-
-
 def prove(lesson: Lesson) -> list[str]:
     """Read a lesson, run it with one thread and with two, and write the measurements to the ledger.
 
@@ -125,18 +120,19 @@ def prove(lesson: Lesson) -> list[str]:
     problems, runs = read_through(lesson), []
     for threads in RUNS:
         if not problems:
-            problems, measured, times = run(lesson, threads=threads)
-            runs.append((measured, times))
-            problems = [f"{problem} (with {threads} thread{'s' * (threads > 1)})" for problem in problems]
+            runs.append(run(lesson, threads=threads))
+            problems = [f"{problem} (with {threads} thread{'s' * (threads > 1)})" for problem in runs[-1].problems]
     if not problems:
-        (measured, times), (again, _) = runs
-        apart = {name: value for name, value in again.items() if ledger.plain(value) != ledger.plain(measured[name])}
-        entry = {"text": _digest(lesson), "with": ledger.environment(), "measured": measured, "two_threads": apart}
+        alone, pair = ({name: ledger.plain(value) for name, value in made.measured.items()} for made in runs)
+        apart = {name: value for name, value in pair.items() if value != alone[name]}
+        entry = {"with": ledger.environment(), "measured": alone, "two_threads": apart}
         if proved(lesson):  # numbers differ slightly between machines
             entry = ledger.read("lessons", lesson.file.stem)
-        longest, known = _longest(lesson, times), entry.get("longest")
+        entry |= lesson_key.entry(lesson, runs[0].opened) | {"date": f"{datetime.now():%Y-%m-%d}"}
+        longest, known = _longest(lesson, runs[0].seconds), entry.get("longest")
         if known is None or longest["seconds"] < 0.8 * known["seconds"]:  # what else runs only makes a cell slower
-            ledger.write("lessons", lesson.file.stem, entry | {"longest": longest})
+            entry |= {"longest": longest}
+        ledger.write("lessons", lesson.file.stem, entry)
     return problems
 
 
@@ -153,10 +149,6 @@ def _longest(lesson: Lesson, times: Mapping[str, float]) -> dict[str, Any]:
     return {"cell": cell, "seconds": round(found.get(cell, 0.0), 1)}
 
 
-def _digest(lesson: Lesson) -> str:
-    return hashlib.sha256(lesson.file.read_bytes()).hexdigest()[:16]
-
-
 def elsewhere(lesson: Lesson, device: str) -> list[str]:
     """Run a lesson on a device, and return each number and each assertion of a proof that does not hold there.
 
@@ -165,15 +157,24 @@ def elsewhere(lesson: Lesson, device: str) -> list[str]:
     return read_through(lesson) or run(lesson, device=device)[0]
 
 
-def run(
-    lesson: Lesson, as_given: bool = False, device: str = "", threads: int = 1
-) -> tuple[list[str], dict[str, Any], dict[str, float]]:
+class Ran(NamedTuple):
+    """A lesson that ran: problems as sentences; name -> measured value; cell -> seconds; what it opened.
+
+    All but the problems are empty after an error.
+    """
+
+    problems: list[str]
+    measured: dict[str, Any]
+    seconds: dict[str, float]
+    opened: dict[str, list[Any]]
+
+
+def run(lesson: Lesson, as_given: bool = False, device: str = "", threads: int = 1) -> Ran:
     """Run a lesson with its proof cells in its own kernel, without a front end.
 
     Its tasks are solved. `as_given`: run the learner's version without any edit; no cell may raise there either.
     `device`: run its programs there, and go on where a proof cell raises. Default: the CPU, up to the first error.
     `threads`: of the kernel, and of each worker that it starts.
-    Returns (problems as sentences; name -> measured value; cell -> seconds). The last two are empty after an error.
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -184,6 +185,7 @@ def run(
     claims = [] if as_given else [(claim.shown, claim.name, claim.where) for claim in lesson.claims]
     call = f"from bugzoo.proving.lesson_proof import judge\n\njudge({claims!r}, globals())"
     book.cells.append(notebooks.code("claims", call))
+    book.cells.insert(0, notebooks.code("listen", f"import {opened.__name__} as _opened\n\n_opened.listen()"))
     proofs = {cell.key for cell in lesson.of("proof")} if device else set()
     for cell in book.cells:
         if cell.id in proofs:
@@ -206,13 +208,13 @@ def run(
             try:
                 client.execute()
             except CellExecutionError:
-                return [*_raised(lesson, book, proofs), _failure(lesson, book, proofs)], {}, {}
+                return Ran([*_raised(lesson, book, proofs), _failure(lesson, book, proofs)], {}, {}, {})
             except (CellTimeoutError, DeadKernelError) as error:
-                return [f"{lesson.file.name}: {error}"], {}, {}
+                return Ran([f"{lesson.file.name}: {error}"], {}, {}, {})
     said = "".join(one.text for one in book.cells[-1].outputs if one.get("name") == "stdout").splitlines()
     # other code still running in the kernel may print there as well
-    measured = json.loads(next(line for line in reversed(said) if line.startswith("{")))
-    return _raised(lesson, book, proofs), measured, {cell.id: _seconds(cell) for cell in book.cells}
+    measured, found = json.loads(next(line for line in reversed(said) if line.startswith("[{")))
+    return Ran(_raised(lesson, book, proofs), measured, {cell.id: _seconds(cell) for cell in book.cells}, found)
 
 
 def _seconds(cell: Any) -> float:
@@ -258,14 +260,17 @@ def _failure(lesson: Lesson, book: Any, without: Collection[str] = ()) -> str:
 
 
 def judge(claims: list[tuple[str, str, str]], values: Mapping[str, Any]) -> None:
-    """Print the measurements; called at the end in the lesson's kernel. Raises AssertionError for wrong claims."""
+    """Print the measurements and what was opened; called at the end in the lesson's kernel.
+
+    Raises AssertionError for wrong claims.
+    """
     wrong = [
         f"{where}: the text says {shown!r}, but {name} is {values.get(name, 'not measured')!r}"
         for shown, name, where in claims
         if name not in values or not holds(shown, values[name])
     ]
     assert not wrong, "\n".join(wrong)
-    print(json.dumps(plain({name: values[name] for _, name, _ in claims})))
+    print(json.dumps([plain({name: values[name] for _, name, _ in claims}), plain(opened.opened())]))
 
 
 def holds(shown: str, value: Any) -> bool:

@@ -16,11 +16,15 @@ from bugzoo.proving import code
 
 
 def key_of(name: str) -> str:
-    """Return the key of all that the result depends on: the text handed out, the views that count, and their code."""
+    """Return the key of all that the result depends on: the text handed out, the views that count with their ranges, and
+    their code."""
     exercise = load(name)
     looking = code_of("bugzoo.views:measure", "bugzoo.views:outside", *(f"bugzoo.views.{one}" for one in views.names()))
     texts = (handed_out(exercise), *((broken_text(exercise),) if exercise.breaks else ()))
-    return code.keyed((*texts, exercise.trap, *_telling(exercise)), (looking, code.core()))
+    telling = _telling(exercise)
+    counted = views.names() if exercise.trap or exercise.breaks else [name for names in telling for name in names]
+    ranges = [(name, [(row.source, row.usual) for row in views.rows(name)]) for name in counted]
+    return code.keyed((*texts, exercise.trap, *telling, ranges), (looking, code.core()))
 
 
 def _telling(exercise: Exercise) -> list[tuple[str, ...]]:

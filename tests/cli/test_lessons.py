@@ -1,5 +1,6 @@
 """`bugzoo lessons`: listed, built, and what is said where one does not hold."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from bugzoo.proving import browser, lesson_proof
+from bugzoo.proving.lesson_proof import Ran
 from tests.browser import test_through, walk
 
 Bugzoo = Callable[..., Any]
@@ -30,24 +32,53 @@ def test_check_runs_what_changed_or_is_named(bugzoo: Bugzoo, monkeypatch: pytest
     monkeypatch.setattr(
         lesson_proof,
         "run",
-        lambda lesson: (run.append(lesson.number), ([], {"loss": 1.5}, {"live": 4.66, "numbers": 1.0}))[1],
+        lambda lesson, threads: (
+            run.append(lesson.number),
+            Ran([], {"loss": 1.5 + threads}, {"live": 4.66, "numbers": 1.0}, {}),
+        )[1],
     )
-    assert bugzoo("lessons", "check", "3").code == 0 and run == ["03"]
-    assert '"loss": 1.5' in (tmp_path / "lessons" / "03_hunting_nan.json").read_text()
+    assert bugzoo("lessons", "check", "3").code == 0 and run == ["03", "03"], "with one thread and with two"
+    kept = json.loads((tmp_path / "lessons" / "03_hunting_nan.json").read_text())
+    assert kept["measured"] == {"loss": 2.5} and kept["two_threads"] == {"loss": 3.5}
     said = bugzoo("lessons", "check").out
     assert "longest cell live 4.7 s" in said
-    assert "03" not in run[1:] and "from the cache" in said
+    assert "03" not in run[2:] and "from the cache" in said
     assert bugzoo("lessons", "check", "03").code == 0 and run[-1] == "03"
-    assert bugzoo("lessons", "check", "--fresh").code == 0 and run.count("03") == 3
+    assert bugzoo("lessons", "check", "--fresh").code == 0 and run.count("03") == 6
+
+
+def test_stale_ones_run_again_the_oldest_first(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Proved with earlier code: not red, counted, and run by --stale until its minutes are over."""
+    run: list[str] = []
+    monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
+    monkeypatch.setattr(
+        lesson_proof, "run", lambda lesson, threads: (run.append(lesson.number), Ran([], {}, {}, {}))[1]
+    )
+    assert bugzoo("lessons", "check", "02", "03", "06").code == 0
+    assert "earlier code" not in bugzoo("lessons", "check", "02").out
+    for name, date in (("02_overfit_one_batch", "2026-11-20"), ("06_losses_and_softmax", "2026-11-10")):
+        file = tmp_path / "lessons" / f"{name}.json"
+        entry = json.loads(file.read_text())
+        entry["code"][3] = entry["code"][3].split()[0] + " 00000000"
+        file.write_text(json.dumps(entry | {"date": date}))
+    run.clear()
+    called = bugzoo("lessons", "check", "--stale", "--minutes", "0")
+    assert called.code == 0 and run == [] and "2 proved with earlier code (06, 02)" in called.out
+    called = bugzoo("lessons", "check", "--stale")
+    assert called.code == 0 and run == ["06", "06", "02", "02"]
+    assert f"06_losses_and_softmax: {entry['code'][3].split()[0]} changed since 2026-11-10" in called.out
+    assert "earlier code" not in called.out and bugzoo("lessons", "check", "--stale").out == ""
 
 
 def test_one_that_does_not_hold(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
     monkeypatch.setattr(
-        lesson_proof, "run", lambda lesson: (["03_hunting_nan.py, line 92: the text says '1.38'"], {}, {})
+        lesson_proof,
+        "run",
+        lambda lesson, threads: Ran(["03_hunting_nan.py, line 92: the text says '1.38'"], {}, {}, {}),
     )
     called = bugzoo("lessons", "check", "03")
-    assert called.code == 1 and "the text says '1.38'" in called.out and "NOT PROVED" in called.out
+    assert called.code == 1 and "the text says '1.38' (with 1 thread)" in called.out and "NOT PROVED" in called.out
     assert not list(tmp_path.iterdir())
 
 
@@ -70,7 +101,7 @@ def test_on_a_device_nothing_is_written_down(bugzoo: Bugzoo, monkeypatch: pytest
     monkeypatch.setattr(
         lesson_proof,
         "run",
-        lambda lesson, device: (asked.append((lesson.number, device)), (problems, {"loss": 1.5}, {}))[1],
+        lambda lesson, device: (asked.append((lesson.number, device)), Ran(problems, {"loss": 1.5}, {}, {}))[1],
     )
     called = bugzoo("lessons", "check", "03", "--device", "cpu")
     assert called.code == 0 and asked == [("03", "cpu")] and "03_hunting_nan: holds on cpu, " in called.out

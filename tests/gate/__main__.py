@@ -14,6 +14,8 @@ import sys
 import time
 from pathlib import Path
 
+from bugzoo import course
+from bugzoo.proving.lesson_key import oldest_first
 from tests.gate import flaky, running
 from tests.gate.outcomes import FAILED, Phase, Test, slowest
 from tests.sampling import ALL, SEED, fresh_seed, seed
@@ -102,6 +104,9 @@ def report(phases: list[Phase], again: dict[str, bool], took: float) -> int:
     }
     (PLACE / "gate.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     print("\ngate: " + ", ".join(f"{name} {minutes:.1f} min" for name, minutes in summary["minutes"].items()))
+    if stale := oldest_first(course.load(name) for name in course.files()):
+        told = ", ".join(lesson.number for lesson in stale)
+        print(f"gate: {len(stale)} lessons proved with earlier code ({told}): bugzoo lessons check --stale")
     for one in unsure:
         print(f"FLAKY {one['test']} (seed {one['seed']}, load {one['load']}): {one['why'][:200]}")
         print(f"  for tests/flaky.md: {flaky.row(one)}")

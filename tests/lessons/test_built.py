@@ -69,7 +69,7 @@ def test_what_can_be_seen_without_running_it(name: str) -> None:
 @pytest.mark.parametrize("name", course.files())
 def test_every_lesson_held_when_it_was_written(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BUGZOO_PROOFS")  # the ledger of this checkout
-    assert lesson_proof.proved(course.load(name)), f"its text has changed: `bugzoo lessons check {name}` runs it"
+    assert lesson_proof.proved(course.load(name)), f"what it runs has changed: `bugzoo lessons check {name}` runs it"
 
 
 def test_the_ledger_has_no_other_lessons(monkeypatch: pytest.MonkeyPatch) -> None:

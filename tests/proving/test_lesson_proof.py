@@ -8,7 +8,7 @@ import torch
 
 from bugzoo.course.source import Lesson, read
 from bugzoo.proving import ledger, lesson_proof
-from bugzoo.proving.lesson_proof import elsewhere, holds, judge, read_through, run
+from bugzoo.proving.lesson_proof import Ran, elsewhere, holds, judge, read_through, run
 
 LINE = 'device = "cpu"  # or "auto", "cuda"\n'
 GOOD = """
@@ -40,8 +40,12 @@ def lesson(folder: Path, *changes: tuple[str, str]) -> Lesson:
 @pytest.mark.parametrize(
     ("shown", "value", "so"),
     [
-        ("1.38", 1.379, True), ("1.38", 1.3601, True), ("1.38", 1.41, False), ("1.38", float("nan"), False),
-        ("about 0.95", np.float32(0.9444), True), ("-20.7", torch.tensor(-20.72), True), ("20.7", -20.72, False),
+        ("1.38", 1.379, True), ("1.38", 1.3601, False), ("1.38", 1.3849, True), ("1.38", float("nan"), False),
+        ("about 0.95", np.float32(0.9474), True), ("about 0.95", np.float32(0.9444), False),
+        ("-20.7", torch.tensor(-20.72), True), ("20.7", -20.72, False),
+        ("0.48 to 0.51", 0.4793, True), ("0.48 to 0.51", 0.5149, True), ("0.48 to 0.51", 0.516, False),
+        ("81 to 83 %", 0.8349, True), ("81 to 83 %", 0.836, False), ("0.48 to 0.51", (0.4, 0.6), True),
+        ("0.48 to 0.61", (0.4, 0.6), False), ("1.4", (1.0, float("inf")), True), ("1", float("inf"), False),
         ("51", 51, True), ("51", 52, False), ("51", 51.4, True), ("4,000", 4000, True), ("82 %", 0.8249, True),
         ("60 %", 0.61, False), ("12.5%", 0.125, True), ("90", (81, 95), True), ("900", (81, 95), False),
         ("almost twice", True, True), ("almost twice", False, False), ("almost twice", np.bool_(True), True),
@@ -123,10 +127,11 @@ def test_what_is_wrong_is_seen_without_running_it(tmp_path: Path, change: tuple[
     ],
 )
 def test_what_is_wrong_is_seen_when_it_is_run(tmp_path: Path, change: tuple[str, str], said: list[str]) -> None:
-    found, measured, times = run(lesson(tmp_path, change))
+    found, measured, times, opened = run(lesson(tmp_path, change))
     assert bool(found) is bool(said)
     assert found or measured == {"area": pytest.approx(3.14159, abs=1e-5), "more": True}
     assert found or (times["setup"] > 0 and times["title"] == 0)
+    assert found or opened == {"programs": [], "views": [], "instruments": []}
     for part in said:
         assert part in found[0]
 
@@ -136,7 +141,8 @@ def test_the_fastest_run_tells_the_longest_cell(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path / "proofs"))
     mine, told = lesson(tmp_path), []
     for seconds in (40.0, 8.0, 30.0, 7.9):
-        monkeypatch.setattr(lesson_proof, "run", lambda *_, now=seconds: ([], {}, {mine.of("code")[0].key: now}))
+        times = {mine.of("code")[0].key: seconds}
+        monkeypatch.setattr(lesson_proof, "run", lambda *_, now=times, **__: Ran([], {}, now, {}))
         assert lesson_proof.prove(mine) == []
         told.append(lesson_proof.longest(mine))
     assert told == ["setup 40.0 s", "setup 8.0 s", "setup 8.0 s", "setup 8.0 s"], "7.9 is the same"
