@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from bugzoo.course.marks import fill
 from bugzoo.course.questions import without_settings
 from bugzoo.errors import UserError
 
@@ -69,4 +70,5 @@ def read_cell(file: Path, line: int, marker: str, body: list[str], number: int) 
                     f"{file.name}, line {line + offset}: text of a [{kind}] cell must begin with `# `: {text!r}"
                 )
         body = [text[2:] for text in body]
-    return Cell(kind, name, "\n".join(body).strip("\n"), line, tuple(json.loads(found["tags"] or "[]")))
+    text = fill("\n".join(body).strip("\n"), f"{here} ({name})", file.parent, link=kind in ("markdown", "folded"))
+    return Cell(kind, name, text, line, tuple(json.loads(found["tags"] or "[]")))

@@ -52,7 +52,8 @@
     # %% [proof]                       asserts, and the numbers in the text; the learner does not get this cell
     first_bad = trace.first_non_finite().step
 
-Names are the ids of the cells. Text before the first cell is only for readers of the source.
+Names are the ids of the cells. What has a name elsewhere is a mark, also in code: `{label = influence.future_reach}` becomes
+the label of that row (`marks.py`). Text before the first cell is only for readers of the source.
 """
 
 import html

@@ -6,8 +6,10 @@ returns what the view measures itself, for its picture and for rows of its own. 
 states no cause and gives no verdict: instruments do that, behind `checkup`.
 """
 
+import ast
 import importlib
 from collections.abc import Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from bugzoo import diagnostics
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.errors import unknown
 from bugzoo.running.reading import Reading
+from bugzoo.syntax import parse
 from bugzoo.views.row import Row
 
 if TYPE_CHECKING:
@@ -37,9 +40,25 @@ def names() -> list[str]:
 
 def view(name: str) -> ModuleType:
     """Return the view's module. Raises UserError for an unknown name."""
+    return importlib.import_module(f"{__name__}.{existing(name)}")
+
+
+def existing(name: str) -> str:
+    """Return the name of a view. Raises UserError for an unknown one."""
     if name not in names():
         raise unknown("view", name, names(), "program.views()")
-    return importlib.import_module(f"{__name__}.{name}")
+    return name
+
+
+def labels(name: str) -> dict[str, str]:
+    """Return source -> label of the view's rows, read without an import, which would import torch.
+
+    Raises UserError for an unknown view.
+    """
+    tree = parse((Path(__file__).parent / f"{existing(name)}.py").read_text(encoding="utf-8"))
+    rows = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Row")
+    found = ((ast.literal_eval(row.args[0]), ast.literal_eval(row.args[1])) for row in rows)
+    return dict(found)
 
 
 def question(name: str) -> str:
