@@ -9,7 +9,20 @@ from bugzoo.course.marks import fill
 from bugzoo.course.questions import without_settings
 from bugzoo.errors import UserError
 
-KINDS = ("markdown", "folded", "code", "check", "predict", "draw", "task", "solution", "judge", "case", "proof")
+KINDS = (
+    "markdown",
+    "folded",
+    "code",
+    "check",
+    "predict",
+    "draw",
+    "task",
+    "solution",
+    "judge",
+    "case",
+    "proof",
+    "measured",
+)
 
 PROSE = ("markdown", "folded", "check", "predict", "draw")
 """Kinds whose text the learner reads, and whose numbers need a proof."""
@@ -60,7 +73,7 @@ def read_cell(file: Path, line: int, marker: str, body: list[str], number: int) 
     kind = found["kind"] or "code"
     if kind not in KINDS:
         raise UserError(f"{here}: there is no kind [{kind}]. The kinds are {', '.join(KINDS)}.")
-    name = found["name"] or (f"proof-{number}" if kind == "proof" else "")
+    name = found["name"] or (f"{kind}-{number}" if kind == "proof" else "")
     if not name:
         raise UserError(f"{here}: the cell needs a name: {marker.rstrip()} what-it-is")
     if kind in (*PROSE, "case"):

@@ -52,11 +52,15 @@
     # %% [proof]                       asserts, and the numbers in the text; the learner does not get this cell
     first_bad = trace.first_non_finite().step
 
+    # %% [measured] five-seeds        a proof that trains: the learner gets it folded, after the next folded text, as a cell
+    again = [...]                     `%%measured 03/five-seeds` that runs in a process of its own (`lab/measured.py`)
+
 Names are the ids of the cells. What has a name elsewhere is a mark, also in code: `{label = influence.future_reach}` becomes
 the label of that row (`marks.py`). Text before the first cell is only for readers of the source.
 """
 
 import html
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -64,8 +68,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from bugzoo import material
 from bugzoo.course.cells import CLAIM, PROSE, Cell, read_cell
 from bugzoo.course.drawings import Drawing, read_drawing
+from bugzoo.course.names import names_of
 from bugzoo.course.questions import Question, read_question
 from bugzoo.device import ABOUT, LINE
 from bugzoo.errors import UserError, unknown
@@ -115,6 +121,15 @@ class Lesson:
     def of(self, kind: str) -> list[Cell]:
         """Return its cells of one kind, in order."""
         return [cell for cell in self.cells if cell.kind == kind]
+
+    @property
+    def proofs(self) -> list[Cell]:
+        """Its cells that measure numbers of the text, hidden or folded."""
+        return [cell for cell in self.cells if cell.kind in ("proof", "measured")]
+
+    def binds(self, cell: Cell) -> set[str]:
+        """Return the names that a cell binds for others."""
+        return names_of(cell.text)[0]
 
     def where(self, cell: Cell) -> str:
         """Return file, line and cell, for messages."""
@@ -202,27 +217,60 @@ class Lesson:
         proves the lesson, also solved."""
         from bugzoo import notebooks  # a question in a notebook does not need the builder
 
-        cells = []
+        cells: list[Any] = []
+        waiting: list[Any] = []
         for cell in self.cells:
             about = {"tags": list(cell.tags)} if cell.tags else {}
             if cell.kind == "markdown":
-                cells.append(notebooks.markdown(cell.key, cell.shown, **about))
+                cells.append(notebooks.markdown(cell.key, self._linked(cell.text), **about))
             elif cell.kind == "folded":
-                title, _, text = cell.shown.partition("\n")
+                title, text = cell.shown.partition("\n")[0], self._linked(cell.text.partition("\n")[2])
                 cells.append(notebooks.markdown(cell.key, _folded(title, text.strip("\n")), **about))
+                cells, waiting = cells + waiting, []
+            elif cell.kind == "measured" and not proofs:
+                waiting.append(self._measured(cell))
             elif cell.kind == "solution" and not (proofs or solved):
                 cells.append(notebooks.markdown(cell.key, _folded(SOLUTION, f"```python\n{cell.text}\n```"), **about))
             elif cell.kind in ASKS:
-                call = f'{cell.name} = lab.{ASKS[cell.kind]}("{self.number}/{cell.name}")'
-                cells.append(notebooks.code(cell.key, call, **about))
+                cells.append(notebooks.code(cell.key, self.call(cell), **about))
             elif cell.kind == "task":
                 text = self.tasks[cell.name].solution if proofs or solved else cell.text
                 cells.append(notebooks.code(cell.key, text, **about))
-            elif cell.kind == "code" or (cell.kind == "proof" and proofs):
+            elif cell.kind == "code" or (cell in self.proofs and proofs):
                 cells.append(notebooks.code(cell.key, re.sub(r"(?m)^# (?=%{1,2}\w|!\w)", "", cell.text), **about))
                 if cell.text.startswith(LINE):
                     cells.append(notebooks.markdown("device", ABOUT))
-        return notebooks.notebook(cells)
+        return notebooks.notebook(cells + waiting)
+
+    def call(self, cell: Cell) -> str:
+        """Return the code of a question's cell."""
+        return f'{cell.name} = lab.{ASKS[cell.kind]}("{self.number}/{cell.name}")'
+
+    def _linked(self, text: str) -> str:
+        """Return a text as the learner reads it: a number that a measured cell made is a link to that cell."""
+        places = {name: cell.key for cell in self.of("measured") for name in self.binds(cell)}
+
+        def shown(claim: re.Match[str]) -> str:
+            place = places.get(claim[2])
+            return f"[{claim[1]}]({self.file.stem}.ipynb#cell-id={place})" if place else claim[1]
+
+        return CLAIM.sub(shown, text)
+
+    def _measured(self, cell: Cell) -> Any:
+        """Return a proof as the learner gets it: folded, with what it measures in its first line."""
+        from bugzoo import notebooks
+
+        shown = ", ".join(dict.fromkeys(claim.shown for claim in self.claims if claim.name in self.binds(cell)))
+        first = f"%%measured {self.number}/{cell.key}  # {shown}{_about(self.file.stem, cell.key)}"
+        return notebooks.code(cell.key, f"{first}\n{cell.text}", jupyter={"source_hidden": True})
+
+
+def _about(stem: str, key: str) -> str:
+    """Return how long a measured cell took when the lesson was proved, such as " (about 10 s)"; "" where it is not known."""
+    file = material.root() / "proofs" / "lessons" / f"{stem}.json"
+    known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    seconds = known.get("seconds", {}).get(key)
+    return f" (about {seconds} s)" if seconds else ""
 
 
 def _folded(title: str, text: str) -> str:

@@ -23,6 +23,7 @@ from bugzoo.lab.healthy_twin import Curve
 from bugzoo.lab.hints import Hints
 from bugzoo.lab.listing import lines
 from bugzoo.lab.look import look
+from bugzoo.lab.measured import measure, register
 from bugzoo.lab.panel import Panel
 from bugzoo.lab.play import Play
 from bugzoo.lab.quiz import Prediction, QuickCheck, from_lesson
@@ -34,12 +35,13 @@ from bugzoo.scenario import Scenario
 
 __all__ = [
     "Curve", "Diagnosis", "DiagnosisForm", "Drawing", "Hints", "LiveView", "Panel", "Prediction", "QuickCheck", "Table", "Timer",
-    "break_it", "case", "diagnose", "draw", "headless", "hints", "lines", "live", "look", "picture", "play", "predict",
+    "break_it", "case", "diagnose", "draw", "headless", "hints", "lines", "live", "look", "measure", "picture", "play", "predict",
     "quick_check", "quiz", "stop_all", "table", "timer", "try_out", "use",
 ]  # fmt: skip
 
 plain_errors()
 one_thread()
+register()
 warm_up()  # only in a notebook's kernel: import in the background what the first run needs
 
 

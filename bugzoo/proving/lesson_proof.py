@@ -1,6 +1,5 @@
 """Checks of a lesson's numbers: by reading it, and by running it with its proof cells."""
 
-import dis
 import json
 import math
 import os
@@ -8,11 +7,12 @@ import re
 import tempfile
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from types import CodeType
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from bugzoo.course.cells import PROSE, REVEALED, Cell
+from bugzoo.course.cells import PROSE, REVEALED
+from bugzoo.course.names import names_of
+from bugzoo.course.needs import needed
 from bugzoo.course.source import Lesson
 from bugzoo.device import CPU, LINE, VARIABLE
 from bugzoo.plain import plain
@@ -24,6 +24,9 @@ _NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
 _BAND = re.compile(rf"{_NUMBER} to {_NUMBER}")
 _MEASURED = re.compile(r"(?<![\w.])-?(?:\d+(?:\.\d+)? ?%|\d+\.\d+(?!\w|\.\d))")
 """Numbers that must have been measured: decimals and percentages."""
+
+_TRAINS = re.compile(r"\.run\(|\brun_here\(|\bLiveView\(|\.backward\(")
+"""What a proof cell calls that runs or trains a program itself, and not only reads what a visible cell has run."""
 
 _NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\{[^{}=]+? = \w+\}|\]\([^)]*\)", re.DOTALL)
 """Code, marked numbers and link addresses."""
@@ -41,7 +44,7 @@ def read_through(lesson: Lesson) -> list[str]:
     missing cases.
     """
     problems = []
-    bound = {name: cell for cell in lesson.of("proof") for name in _names(cell)[0]}
+    bound = {name: cell for cell in lesson.proofs for name in names_of(cell.text)[0]}
     for claim in lesson.claims:
         if claim.name not in bound:
             problems.append(f"{claim.where}: {claim.shown} is {claim.name}, which no proof cell measures")
@@ -52,7 +55,7 @@ def read_through(lesson: Lesson) -> list[str]:
                     f"{lesson.where(cell)}: {found} has no proof: write {{{found} = name}}, and measure `name` in a proof cell"
                 )
         if cell.kind in ("code", "task", "solution"):
-            mine, used = _names(cell)
+            mine, used = names_of(cell.text)
             for name in sorted(mine & set(bound)):
                 problems.append(f"{lesson.where(cell)}: {name} is bound here and in {lesson.where(bound[name])}")
             for name in sorted(used & set(bound) - mine):
@@ -62,12 +65,27 @@ def read_through(lesson: Lesson) -> list[str]:
             for name in re.findall(rf'lab\.case\("{lesson.number}/(\w+)"', cell.text):
                 if name not in lesson.cases:
                     problems.append(f"{lesson.where(cell)}: there is no [case] {name}")
-    return problems + _without_device(lesson) + _loose_ends(lesson)
+    return problems + _unseen(lesson) + _without_device(lesson) + _loose_ends(lesson)
+
+
+def _unseen(lesson: Lesson) -> list[str]:
+    """Return proofs that train something for the text and that no reader sees, and measured cells that no text needs."""
+    claimed = {claim.name for claim in lesson.claims}
+    problems = []
+    for cell in lesson.proofs if lesson.number.isdigit() else []:
+        needed = sorted(names_of(cell.text)[0] & claimed)
+        if cell.kind == "proof" and needed and _TRAINS.search(cell.text):
+            problems.append(
+                f"{lesson.where(cell)}: the text has {needed[0]} from a run that no reader sees; make it [measured] with a name"
+            )
+        if cell.kind == "measured" and not needed:
+            problems.append(f"{lesson.where(cell)}: no text needs what it measures; make it [proof]")
+    return problems
 
 
 def _without_device(lesson: Lesson) -> list[str]:
     """Return whether a lesson that trains lacks the line for the device, or a scenario that is not on this device."""
-    cells = [*lesson.of("code"), *lesson.of("proof")]
+    cells = [*lesson.of("code"), *lesson.proofs]
     trains = [cell for cell in cells if re.search(r"\b(Scenario|lab\.case)\(", cell.text)]
     if not (lesson.number.isdigit() and trains):
         return []
@@ -99,19 +117,6 @@ def _loose_ends(lesson: Lesson) -> list[str]:
     return problems
 
 
-def _names(cell: Cell) -> tuple[set[str], set[str]]:
-    """Return (names that a cell binds for later cells, names that it uses from earlier ones)."""
-    # from the compiled code and not from symtable, which since Python 3.12 lists a comprehension's variables too
-    blocks = [compile(cell.text, cell.name, "exec", dont_inherit=True)]
-    bound = {one.argval for one in dis.get_instructions(blocks[0]) if one.opname == "STORE_NAME"}
-    used: set[str] = set()
-    while blocks:
-        block = blocks.pop()
-        used |= {one.argval for one in dis.get_instructions(block) if one.opname in ("LOAD_NAME", "LOAD_GLOBAL")}
-        blocks += [one for one in block.co_consts if isinstance(one, CodeType)]
-    return bound, used
-
-
 def prove(lesson: Lesson) -> list[str]:
     """Read a lesson, run it with one thread and with two, and write the measurements to the ledger.
 
@@ -132,6 +137,7 @@ def prove(lesson: Lesson) -> list[str]:
         longest, known = _longest(lesson, runs[0].seconds), entry.get("longest")
         if known is None or longest["seconds"] < 0.8 * known["seconds"]:  # what else runs only makes a cell slower
             entry |= {"longest": longest}
+        entry["seconds"] = _seconds_of(lesson, runs[0].seconds, entry.get("seconds", {}))
         ledger.write("lessons", lesson.file.stem, entry)
     return problems
 
@@ -147,6 +153,19 @@ def _longest(lesson: Lesson, times: Mapping[str, float]) -> dict[str, Any]:
     found = {cell.key: times.get(cell.key, 0.0) for cell in lesson.of("code")}
     cell = max(found, key=lambda key: found[key], default="")
     return {"cell": cell, "seconds": round(found.get(cell, 0.0), 1)}
+
+
+def _seconds_of(lesson: Lesson, times: Mapping[str, float], known: Mapping[str, int]) -> dict[str, int]:
+    """Return measured cell -> about how many seconds it takes alone, with the cells that it needs, in steps of 5 s.
+
+    What was `known` stays unless it is wrong by a factor of two: the notebooks show it.
+    """
+    found = {}
+    for cell in lesson.of("measured"):
+        seconds = sum(times.get(part.key, 0.0) for part in (*needed(lesson, cell), cell))
+        rounded, before = 5 * math.ceil((seconds + 3) / 5), known.get(cell.key, 0)  # 3 s: Python and torch start
+        found[cell.key] = before if rounded <= 2 * before <= 4 * rounded else rounded
+    return found
 
 
 def elsewhere(lesson: Lesson, device: str) -> list[str]:
@@ -186,7 +205,7 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "", threads: int =
     call = f"from bugzoo.proving.lesson_proof import judge\n\njudge({claims!r}, globals())"
     book.cells.append(notebooks.code("claims", call))
     book.cells.insert(0, notebooks.code("listen", f"import {opened.__name__} as _opened\n\n_opened.listen()"))
-    proofs = {cell.key for cell in lesson.of("proof")} if device else set()
+    proofs = {cell.key for cell in lesson.proofs} if device else set()
     for cell in book.cells:
         if cell.id in proofs:
             cell.metadata["tags"] = ["raises-exception"]

@@ -28,7 +28,7 @@ def lessons() -> list[str]:
         if not one.number.isdigit():
             continue
         asked = Counter(cell.kind for cell in one.cells if cell.kind in ASKS)
-        shown = [cell for cell in one.cells if cell.kind not in ("case", "proof", "judge", "solution")]
+        shown = [cell for cell in one.cells if cell.kind not in ("case", "proof", "measured", "judge", "solution")]
         counts = (len(shown), asked["predict"] + asked["draw"], len(one.tasks), asked["check"])
         rows.append(f"| {one.file.stem} | {one.minutes:.0f} | {' | '.join(map(str, counts))} | {longest(one) or '-'} |")
     return rows

@@ -18,7 +18,7 @@ PAGE = (ROOT / "docs" / "source_texts.md").read_text(encoding="utf-8")
 STATES = ("works", "partly", "fault only", "instrument only", "nothing")
 ROW = re.compile(r"\| (\d+) \|(.*)\|")
 COUNTS = re.compile(r"\| (S\d|all) \| (before|now) \|(.*)\|")
-HIDDEN = ("proof", "judge", "case", "solution")
+HIDDEN = ("proof", "measured", "judge", "case", "solution")
 """Kinds of cells that a learner does not reach, or only as the answer."""
 RAW = {
     "fault only": ("fault", "family", "program", "instrument", "view"),
