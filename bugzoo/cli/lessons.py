@@ -71,9 +71,12 @@ def check(
     device: Annotated[
         str | None,
         typer.Option(
-            metavar="cpu|cuda", help="Run on this device, and list the numbers of the text that do not hold there."
+            metavar="cpu|cuda", help="Run on this device, and list the sentences and numbers that do not hold there."
         ),
     ] = None,
+    save: Annotated[
+        bool, typer.Option("--save", help="With --device cuda: write the list to proofs/lessons_cuda.json.")
+    ] = False,
     stale: Annotated[
         bool, typer.Option("--stale", help="Run lessons that were proved with earlier code, the oldest proof first.")
     ] = False,
@@ -90,7 +93,8 @@ def check(
 
     Code of bugzoo that a lesson's run reached may have changed since. Such a proof is stale: --stale runs it again.
 
-    Proofs are measured on the CPU. With --device every lesson named is run there, and nothing is stored.
+    Proofs are measured on the CPU. With --device every lesson named is run there, and no proof is stored. It tells words
+    (sentences, right answers, conclusions), which fail the check, from digits, which do not.
 
     Examples:
 
@@ -99,6 +103,7 @@ def check(
     - `bugzoo lessons check 02 --browser`
     - `bugzoo lessons check --stale --minutes 10`
     - `bugzoo lessons check 03 --device cuda`
+    - `bugzoo lessons check --device cuda --save`
     """
     from bugzoo import course
 
@@ -112,8 +117,11 @@ def check(
         from bugzoo.device import resolved
 
         device = resolved(device, "--device ")
+    if save and (device or "cpu") == "cpu":
+        raise UserError("--save keeps what does not hold on a GPU. Type `bugzoo lessons check --device cuda --save`.")
     from bugzoo.proving.lesson_key import oldest_first, why_stale
     from bugzoo.proving.lesson_proof import elsewhere, longest, prove, proved
+    from bugzoo.proving.lesson_proof import save as save_run
 
     if stale:
         chosen = oldest_first(chosen)
@@ -127,14 +135,21 @@ def check(
             if stale and json != "-":
                 print(f"{lesson.file.stem}: {why_stale(lesson)}", flush=True)
             known = not (names or fresh or device or stale) and proved(lesson)
-            problems = [] if known else elsewhere(lesson, device) if device else prove(lesson)
+            there = elsewhere(lesson, device) if device else {}
+            problems = [f"{kind}: {text}" for kind, texts in there.items() for text in texts]
+            if not (known or device):
+                problems = prove(lesson)
+            if save and device:
+                save_run(lesson, device, there)
+            wrong = there["words"] if device else problems
             seconds = round(time.monotonic() - begin, 1)
-            row = {"id": lesson.file.stem, "ok": not problems, "problems": problems, "seconds": seconds}
+            row = {"id": lesson.file.stem, "ok": not wrong, "problems": problems, "seconds": seconds}
             rows.append(row | {"longest": longest(lesson)})
             if json != "-":
                 told = "NOT PROVED" if problems else "proved"
                 if device:
-                    told = f"on {device} NOT ALL HOLDS" if problems else f"holds on {device}"
+                    counts = ", ".join(f"{len(texts)} {kind}" for kind, texts in there.items() if texts)
+                    told = f"on {device} NOT ALL HOLDS ({counts})" if problems else f"holds on {device}"
                 took = "from the cache" if known else f"{seconds:.0f} s"
                 waits = f", longest cell {longest(lesson)}" if longest(lesson) and not device else ""
                 about = f"{lesson.file.stem}: {told}, {len(lesson.claims)} numbers and words, {took}{waits}"

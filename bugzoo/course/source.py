@@ -69,6 +69,7 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo import material
+from bugzoo.course import on_gpu
 from bugzoo.course.cells import CLAIM, PROSE, Cell, read_cell
 from bugzoo.course.drawings import Drawing, read_drawing
 from bugzoo.course.names import names_of
@@ -239,7 +240,7 @@ class Lesson:
             elif cell.kind == "code" or (cell in self.proofs and proofs):
                 cells.append(notebooks.code(cell.key, re.sub(r"(?m)^# (?=%{1,2}\w|!\w)", "", cell.text), **about))
                 if cell.text.startswith(LINE):
-                    cells.append(notebooks.markdown("device", ABOUT))
+                    cells.append(notebooks.markdown("device", f"{ABOUT} {on_gpu.line(self.file)}"))
         return notebooks.notebook(cells + waiting)
 
     def call(self, cell: Cell) -> str:

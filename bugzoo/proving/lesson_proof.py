@@ -10,11 +10,14 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+from bugzoo import material
+from bugzoo.course import on_gpu
 from bugzoo.course.cells import PROSE, REVEALED
 from bugzoo.course.names import names_of
 from bugzoo.course.needs import needed
 from bugzoo.course.source import Lesson
 from bugzoo.device import CPU, LINE, VARIABLE
+from bugzoo.files import write_atomic
 from bugzoo.plain import plain
 from bugzoo.proving import ledger, lesson_key, opened
 from bugzoo.proving.lesson_key import proved
@@ -27,6 +30,9 @@ _MEASURED = re.compile(r"(?<![\w.])-?(?:\d+(?:\.\d+)? ?%|\d+\.\d+(?!\w|\.\d))")
 
 _TRAINS = re.compile(r"\.run\(|\brun_here\(|\bLiveView\(|\.backward\(")
 """What a proof cell calls that runs or trains a program itself, and not only reads what a visible cell has run."""
+
+_DIGITS = re.compile(r", but \w+ is [-\[(\d]")
+"""A problem with a number of the text, and not with a sentence, a proof's conclusion or a missing row."""
 
 _NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\{[^{}=]+? = \w+\}|\]\([^)]*\)", re.DOTALL)
 """Code, marked numbers and link addresses."""
@@ -168,12 +174,31 @@ def _seconds_of(lesson: Lesson, times: Mapping[str, float], known: Mapping[str, 
     return found
 
 
-def elsewhere(lesson: Lesson, device: str) -> list[str]:
-    """Run a lesson on a device, and return each number and each assertion of a proof that does not hold there.
+def elsewhere(lesson: Lesson, device: str) -> dict[str, list[str]]:
+    """Run a lesson on a device, and return what does not hold there, as sentences under three names.
 
-    The ledger is about the CPU; nothing is written to it.
+    "words": sentences, right answers, rows and conclusions. "digits": numbers of the text. "apart": words that fail on this
+    machine's CPU, too, because its Python or torch is another one. The ledger is about the CPU; nothing is written to it.
     """
-    return read_through(lesson) or run(lesson, device=device)[0]
+    problems = read_through(lesson) or run(lesson, device=device).problems
+    words = [problem for problem in problems if not _DIGITS.search(problem)]
+    digits = [problem for problem in problems if _DIGITS.search(problem)]
+    here = run(lesson, device=CPU).problems if words and device != CPU else []
+    return {
+        "words": [problem for problem in words if problem not in here],
+        "digits": digits,
+        "apart": [problem for problem in words if problem in here],
+    }
+
+
+def save(lesson: Lesson, device: str, found: Mapping[str, list[str]]) -> None:
+    """Write what does not hold on a device to the file that the notebooks' line about a GPU is drawn from."""
+    import torch
+
+    about = {"text": on_gpu.digest(lesson.file), "date": f"{datetime.now():%Y-%m-%d}", "with": ledger.environment()}
+    entry = about | {"device": torch.cuda.get_device_name(device)} | dict(found)
+    known = on_gpu.known() | {lesson.file.stem: entry}
+    write_atomic(material.root() / on_gpu.FILE, ledger.to_text(dict(sorted(known.items()))), parents=True)
 
 
 class Ran(NamedTuple):
@@ -227,7 +252,7 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "", threads: int =
             try:
                 client.execute()
             except CellExecutionError:
-                return Ran([*_raised(lesson, book, proofs), _failure(lesson, book, proofs)], {}, {}, {})
+                return Ran([*_raised(lesson, book, proofs), *_failure(lesson, book, proofs)], {}, {}, {})
             except (CellTimeoutError, DeadKernelError) as error:
                 return Ran([f"{lesson.file.name}: {error}"], {}, {}, {})
     said = "".join(one.text for one in book.cells[-1].outputs if one.get("name") == "stdout").splitlines()
@@ -263,8 +288,11 @@ def _line(error: Any) -> str:
     return marked[0].strip() if marked else "?"
 
 
-def _failure(lesson: Lesson, book: Any, without: Collection[str] = ()) -> str:
-    """Return which cell raised, its place in the source, and the end of its output. `without`: cells that may raise."""
+def _failure(lesson: Lesson, book: Any, without: Collection[str] = ()) -> list[str]:
+    """Return which cell raised, its place in the source, and the end of its output; or each wrong claim.
+
+    `without`: cells that may raise.
+    """
     failed = next(
         cell
         for cell in book.cells
@@ -272,10 +300,10 @@ def _failure(lesson: Lesson, book: Any, without: Collection[str] = ()) -> str:
     )
     error = next(output for output in failed.outputs if output.output_type == "error")
     if failed.id == "claims":
-        return error.evalue
+        return error.evalue.splitlines()
     source = next(cell for cell in lesson.cells if cell.key == failed.id)
     told = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback)).splitlines()
-    return "\n".join([f"{lesson.where(source)} raised {error.ename}", *told[-12:]])
+    return ["\n".join([f"{lesson.where(source)} raised {error.ename}", *told[-12:]])]
 
 
 def judge(claims: list[tuple[str, str, str]], values: Mapping[str, Any]) -> None:
@@ -284,7 +312,7 @@ def judge(claims: list[tuple[str, str, str]], values: Mapping[str, Any]) -> None
     Raises AssertionError for wrong claims.
     """
     wrong = [
-        f"{where}: the text says {shown!r}, but {name} is {values.get(name, 'not measured')!r}"
+        f"{where}: the text says {shown!r}, but {name} is {plain(values.get(name, 'not measured'))!r}"
         for shown, name, where in claims
         if name not in values or not holds(shown, values[name])
     ]

@@ -107,7 +107,12 @@ def test_on_a_device_nothing_is_written_down(bugzoo: Bugzoo, monkeypatch: pytest
     assert called.code == 0 and asked == [("03", "cpu")] and "03_hunting_nan: holds on cpu, " in called.out
     problems.append("03_hunting_nan.py, line 92: the text says '1.38', but loss_good is 1.41")
     called = bugzoo("lessons", "check", "03", "--device", "cpu")
-    assert called.code == 1 and problems[0] in called.out and "on cpu NOT ALL HOLDS" in called.out
+    assert called.code == 0 and f"digits: {problems[0]}" in called.out and "NOT ALL HOLDS (1 digits)" in called.out
+    problems.append("03_hunting_nan.py, line 93: the text says 'one line', but named is False")
+    called = bugzoo("lessons", "check", "03", "--device", "cpu")
+    assert (
+        called.code == 1 and f"words: {problems[1]}" in called.out and "NOT ALL HOLDS (1 words, 1 digits)" in called.out
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -117,6 +122,7 @@ def test_on_a_device_nothing_is_written_down(bugzoo: Bugzoo, monkeypatch: pytest
         (("check", "99"), "There is no lesson named '99'."),
         (("check", "03_huntng_nan"), "Did you mean 03_hunting_nan?"),
         (("build", "--folder", "no/such/place"), "There is no folder no/such/place"),
+        (("check", "03", "--save"), "Type `bugzoo lessons check --device cuda --save`"),
         (("check", "03", "--device", "gpu"), '--device \'gpu\' is not allowed. Use "auto", "cpu" or "cuda"'),
     ],
 )

@@ -158,16 +158,19 @@ def test_on_a_device_all_that_does_not_hold_is_told_and_nothing_is_written(
     where = f"{LINE}\nradius = {{'cpu': 1, 'cuda': 2}}[device]"
     asserted = "area > 3\nassert radius == 1, 'another radius'\n\n# %% [proof]\nassert len('ab') == 2\n"
     same = ("radius = 1", where), ("area > 3\n", asserted)
-    assert elsewhere(lesson(tmp_path, *same), "cpu") == []
+    assert elsewhere(lesson(tmp_path, *same), "cpu") == {"words": [], "digits": [], "apart": []}
     assert run(lesson(tmp_path, *same))[0] == [], "without a device the proof is made on the CPU"
-    raised, claim = elsewhere(lesson(tmp_path, *same), "cuda")
+    told = elsewhere(lesson(tmp_path, *same), "cuda")
+    (raised,), (claim,) = told["words"], told["digits"]
     assert raised.startswith("07_small.py, line 12 (proof-2): AssertionError: another radius, at `assert radius == 1")
     assert claim == "07_small.py, line 2 (title): the text says '3.14', but area is 12.566370614359172"
     early = ("area = math.pi", "assert radius == 1\narea = math.pi")
-    raised, claims = elsewhere(lesson(tmp_path, *same, early), "cuda")
-    assert "AssertionError" in raised and claims.splitlines() == [
+    raised, *claims = elsewhere(lesson(tmp_path, *same, early), "cuda")["words"]
+    assert "AssertionError" in raised and claims == [
         "07_small.py, line 2 (title): the text says '3.14', but area is 'not measured'",
         "07_small.py, line 2 (title): the text says 'more than three', but more is 'not measured'",
     ]
-    (failed,) = elsewhere(lesson(tmp_path, *same, ("# %% setup", "# %% late\n1 / 0\n\n# %% setup")), "cpu")
+    here = elsewhere(lesson(tmp_path, *same, ("# %% setup", "# %% late\n1 / 0\n\n# %% setup")), "cuda")
+    (failed,) = here["apart"]
+    assert here["words"] == here["digits"] == [], "it fails on the CPU as well"
     assert "(late) raised ZeroDivisionError" in failed
