@@ -239,6 +239,7 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "", threads: int =
     with tempfile.TemporaryDirectory(prefix="bugzoo-lesson-") as folder:
         own = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "BUGZOO_WIDGETS": "0", "BUGZOO_INTERVIEW_SEED": "55"}
         own["OMP_NUM_THREADS"] = own[THREADS] = str(threads)
+        own["OMP_WAIT_POLICY"] = "PASSIVE"  # threads that spin while they wait for each other stall on a busy machine
         own["BUGZOO_SALT"] = ""  # a proof draws the same held-out examples everywhere
         own[VARIABLE] = device or CPU
         with patch.dict(os.environ, own):
