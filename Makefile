@@ -1,4 +1,5 @@
 # make lab    install, run the first case in the terminal, open JupyterLab on the map of the course
+# make lab TORCH_INDEX=URL  the same with another build of PyTorch, such as the small one for the CPU (docs/portable.md)
 # make test   install, pass every test          make unit     only the quick ones
 # make check  prove what the ledger lacks       make prove    prove everything from nothing, every case of sampled tests
 # make docs   the catalogue as a site, in site/ make explore  draw other cases of the sampled tests
@@ -22,31 +23,33 @@ LOCK := constraints.txt
 # of no lesson and no exercise: its verdict is printed before anything else is read
 CASE := mlp --fault initialisation/weights_too_large --seed 0
 
-.PHONY: help install lab test unit check prove explore update docs picture format clean
+.PHONY: help other-index install lab test unit check prove explore update docs picture format clean
 
 help:
-	@sed -n '1,6s/^# //p' Makefile
+	@sed -n '1,7s/^# //p' Makefile
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "bugzoo needs Python 3.11 or newer; none was found. Name one: make lab PYTHON=/path/to/python3"; exit 1; }
 	@echo "Making .venv with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python could not make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 
-# install WHAT: with the tested versions; where they do not hold (another system, another Python) without, but never in CI
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# the index of torch and torchvision alone, and whether it is another one than before: the installer says what to do then
+TORCH_INDEX ?=
+OTHER := $(if $(TORCH_INDEX),$(if $(filter $(TORCH_INDEX),$(shell head -n 1 .venv/.torch 2>/dev/null)),,other-index))
+
+# install OPTIONS: what fails before PyTorch is there leaves no .venv behind
 define install
-	@echo "Installing bugzoo and PyTorch into .venv (the first time this takes a few minutes)"
-	@$(PIP) -c $(LOCK) -e '$(1)' || { test -z "$$CI" && sed -n '1s/^# //p' $(LOCK) && \
-		echo "They do not hold here; going on with what pyproject.toml allows." && $(PIP) -e '$(1)'; }
+	@$(BIN)/python -m tests.gate.install --torch-index "$(TORCH_INDEX)" $(1) || { \
+		ls -d .venv/lib/python3*/site-packages/torch >/dev/null 2>&1 || rm -rf .venv; exit 1; }
 endef
 
 # what is installed is remembered by a stamp, so that a second call starts at once
-.venv/.installed-lab: pyproject.toml setup.py $(LOCK) | $(BIN)/python
-	$(call install,.)
+.venv/.installed-lab: pyproject.toml setup.py $(LOCK) $(OTHER) | $(BIN)/python
+	$(call install,)
 	@touch $@
 
-.venv/.installed-test: pyproject.toml setup.py $(LOCK) | $(BIN)/python
-	$(call install,.[test])
+.venv/.installed-test: pyproject.toml setup.py $(LOCK) $(OTHER) | $(BIN)/python
+	$(call install,--test)
 	@touch $@ .venv/.installed-lab
 
 install: .venv/.installed-lab

@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from tests.browser.readme_picture import EXERCISE, PICTURE
 from tests.cli.conftest import bugzoo  # noqa: F401
 
 ROOT = Path(__file__).parent.parent
@@ -22,8 +24,18 @@ def test_it_fits_on_a_screen_and_has_its_picture():
     assert len(README.split()) <= 500 and len(README.splitlines()) <= 70
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / target).exists(), target
-    picture = ROOT / "notebooks" / "pictures" / "notebook.png"
-    assert 20_000 < picture.stat().st_size < 400_000
+    assert 20_000 < PICTURE.stat().st_size < 400_000
+
+
+def test_the_picture_shows_an_exercise_of_today():
+    """`make picture` writes into it which one it shows."""
+    with Image.open(PICTURE) as picture:
+        name, title = picture.text["exercise"], picture.text["title"]
+    notebook = ROOT / "exercises" / f"{name}.ipynb"
+    assert notebook.is_file(), f"{name} is no exercise any more: type `make picture`"
+    first = json.loads(notebook.read_text(encoding="utf-8"))["cells"][0]["source"]
+    assert "".join(first).startswith(f"{title}\n"), f"{name} has another title now: type `make picture`"
+    assert f"*Exercise {name[:2]}" in README and name == EXERCISE
 
 
 @pytest.mark.slow

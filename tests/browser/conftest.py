@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from bugzoo.cli.classroom import JUPYTER
 from tests.interview.seeds import first_seed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +57,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """JupyterLab on a copy of the lessons and exercises, with settings of its own."""
+    """JupyterLab on a copy of the lessons and exercises, with settings of its own and the configuration of `bugzoo lab`."""
     folder, home = tmp_path_factory.mktemp("lab"), tmp_path_factory.mktemp("home")
     for kind in ("notebooks", "exercises"):
         shutil.copytree(ROOT / kind, folder / kind, ignore=shutil.ignore_patterns(".*"))
@@ -67,9 +68,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR",
         "IPYTHONDIR", "XDG_DATA_HOME", "XDG_CACHE_HOME",
     )}  # fmt: skip
-    quiet = home / "jupyterlab_settings_dir" / "@jupyterlab" / "apputils-extension"
-    quiet.mkdir(parents=True)
-    (quiet / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    own["JUPYTER_CONFIG_PATH"] = os.pathsep.join(str(JUPYTER / who) for who in ("everyone", "learner"))
     environment = os.environ | own | {"BUGZOO_DATA": str(home / "data"), "OMP_NUM_THREADS": "1"}
     environment |= {"BUGZOO_INTERVIEW_SEED": str(first_seed("numerics/log_at_step", "mlp"))}
     environment["PATH"] = str(Path(sys.executable).parent) + os.pathsep + environment["PATH"]

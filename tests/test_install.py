@@ -1,0 +1,148 @@
+"""`make install TORCH_INDEX=URL`, with the real pip, two small indexes on the disk and packages that hold nothing."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pip
+import pytest
+
+from tests.gate import install
+
+ROOT = Path(__file__).parent.parent
+OURS = ("Makefile", "tests/__init__.py", "tests/gate/__init__.py", "tests/gate/install.py")
+PROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+[project]
+name = "bugzoo"
+dependencies = ["torch>=2.11", "torchvision>=0.26", "torch-unknown; python_version < '3'"]
+"""
+BACKEND = """
+import shutil
+from pathlib import Path
+def build_editable(folder, *settings):
+    return Path(shutil.copy(next(Path("built").glob("*.whl")), folder)).name
+"""
+PYTHON = """#!/bin/sh
+test "$*" = "-m venv .venv" || exec {python} "$@"
+{python} -m venv --without-pip .venv && ln -s {pip} .venv/lib/python3*/site-packages/
+"""
+"""Stands for Python. It does not unpack pip into an environment, which takes ten seconds on a busy machine."""
+pytestmark = pytest.mark.slow
+
+
+def wheel(folder: Path, name: str, version: str, *requires: str) -> None:
+    """A package without a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    information = f"{name}-{version}.dist-info"
+    needs = "".join(f"Requires-Dist: {one}\n" for one in requires)
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as file:
+        file.writestr(
+            f"{information}/METADATA",
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nProvides-Extra: test\n{needs}",
+        )
+        file.writestr(f"{information}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(f"{information}/RECORD", "")
+        file.writestr(f"{name}/__init__.py", "")
+
+
+def index(folder: Path, *wheels: tuple[str, ...]) -> str:
+    """The address of a folder in the format of a package index."""
+    for name, version, *requires in wheels:
+        wheel(folder / name, name, version, *requires)
+    for package in folder.iterdir():
+        links = "".join(f'<a href="{file.name}">{file.name}</a>' for file in package.glob("*.whl"))
+        (package / "index.html").write_text(links)
+    return folder.as_uri()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """What an install reads of the repository, for a project that needs torch, torchvision and numpy."""
+    for name in OURS:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "tests/benchmarks/results", tmp_path / "tests/benchmarks/results")
+    wheel(tmp_path / "built", "bugzoo", "0.1.0", "torch>=2.11", "torchvision>=0.26", "numpy")
+    python = PYTHON.format(python=sys.executable, pip=Path(pip.__file__).parent)
+    for name, text in {"pyproject.toml": PROJECT, "backend.py": BACKEND, "setup.py": "", "python": python}.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "python").chmod(0o755)
+    (tmp_path / "constraints.txt").write_text("# Made here.\ntorch==2.14.1\ntorchvision==0.29.1\nnumpy==2.4.6\n")
+    return tmp_path
+
+
+def made(checkout: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """`make WORDS` with pip's own index in the folder `main`."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE", "CI"))}
+    main = index(
+        checkout / "main",
+        ("torch", "2.14.1", "numpy"), ("torch", "2.15.0", "numpy"),
+        ("torchvision", "0.29.1", "torch"), ("torchvision", "0.30.0", "torch"), ("numpy", "2.4.6"),
+    )  # fmt: skip
+    environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": main} | variables
+    return subprocess.run(
+        ["make", *words, f"PYTHON={checkout / 'python'}"],
+        cwd=checkout, env=environment, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def versions(checkout: Path) -> dict[str, str]:
+    packages = checkout.glob(".venv/lib/python3*/site-packages/*.dist-info")
+    both = dict(file.name.removesuffix(".dist-info").split("-") for file in packages)
+    return {name: both[name] for name in ("torch", "torchvision", "numpy")}
+
+
+def test_only_torch_and_torchvision_come_from_the_named_index(checkout: Path) -> None:
+    named = index(
+        checkout / "cpu",
+        ("torch", "2.14.1+cpu", "numpy"), ("torch", "2.15.0+cpu", "numpy"),
+        ("torchvision", "0.29.1+cpu", "torch==2.14.1"), ("torchvision", "0.30.0+cpu", "torch==2.15.0"),
+        ("numpy", "2.4.6+cpu"),
+    )  # fmt: skip
+    done = made(checkout, "install", f"TORCH_INDEX={named}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert versions(checkout) == {"torch": "2.14.1+cpu", "torchvision": "0.29.1+cpu", "numpy": "2.4.6"}
+    assert "into the folder .venv, which then holds about" in done.stdout and "GB are free" in done.stdout
+    assert "  torch 2.14.1+cpu\n" in done.stdout and "  numpy 2.4.6\n" in done.stdout, "a line for each file"
+
+    again = made(checkout, "install", f"TORCH_INDEX={named}")
+    assert "Installing" not in again.stdout and again.returncode == 0
+    elsewhere = made(checkout, "install", f"TORCH_INDEX={(checkout / 'main').as_uri()}")
+    assert elsewhere.returncode and "make clean" in elsewhere.stdout
+
+    # other tested versions: the same index, although nobody names it, and pip is silent in CI
+    (checkout / "constraints.txt").write_text("# Made here.\ntorch==2.15.0\ntorchvision==0.30.0\nnumpy==2.4.6\n")
+    done = made(checkout, ".venv/.installed-test", CI="true")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert versions(checkout) == {"torch": "2.15.0+cpu", "torchvision": "0.30.0+cpu", "numpy": "2.4.6"}
+    assert "  torch" not in done.stdout
+
+
+def test_a_wrong_index_is_named_and_leaves_nothing(checkout: Path) -> None:
+    done = made(checkout, "install", "TORCH_INDEX=file:///no/such/index")
+    assert done.returncode and "TORCH_INDEX=file:///no/such/index gives no torch and torchvision" in done.stdout
+    assert "No matching distribution found for torch" in done.stderr, "pip's own reason"
+    assert not (checkout / ".venv").exists()
+
+
+def test_the_sizes_are_the_measured_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The installer's, the README's and those of docs/portable.md."""
+    newest = max((ROOT / "tests/benchmarks/results").glob("installed_*.json"))
+    results = json.loads(newest.read_text(encoding="utf-8"))["results"]
+    cuda, cpu = f"{results['lab']:.1f} GB", f"about {results['lab_cpu']:.1f} GB"
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert install.gigabytes(test=False, index="") == cuda
+    assert install.gigabytes(test=False, index="x").startswith(cpu)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert install.gigabytes(test=False, index="") == cpu
+    for page in ("README.md", "docs/portable.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert cuda in text and cpu in text, page
