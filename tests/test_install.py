@@ -15,14 +15,14 @@ from tests.gate import install
 
 ROOT = Path(__file__).parent.parent
 OURS = ("Makefile", "tests/__init__.py", "tests/gate/__init__.py", "tests/gate/install.py")
-PROJECT = """
+PROJECT = """\
 [build-system]
 requires = []
 build-backend = "backend"
 backend-path = ["."]
 [project]
 name = "bugzoo"
-dependencies = ["torch>=2.11", "torchvision>=0.26", "torch-unknown; python_version < '3'"]
+dependencies = ["torch>=2.11", "torchvision>=0.26", "numpy"]
 """
 BACKEND = """
 import shutil
@@ -35,7 +35,6 @@ test "$*" = "-m venv .venv" || exec {python} "$@"
 {python} -m venv --without-pip .venv && ln -s {pip} .venv/lib/python3*/site-packages/
 """
 """Stands for Python. It does not unpack pip into an environment, which takes ten seconds on a busy machine."""
-pytestmark = pytest.mark.slow
 
 
 def wheel(folder: Path, name: str, version: str, *requires: str) -> None:
@@ -80,18 +79,23 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def made(checkout: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """`make WORDS` with pip's own index in the folder `main`."""
+    """`make WORDS` with pip's own index in the folder `main`, which is named as a further source as well."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE", "CI"))}
     main = index(
         checkout / "main",
-        ("torch", "2.14.1", "numpy"), ("torch", "2.15.0", "numpy"),
+        ("torch", "2.14.1+cu130", "numpy"), ("torch", "2.15.0+cu130", "numpy"),
         ("torchvision", "0.29.1", "torch"), ("torchvision", "0.30.0", "torch"), ("numpy", "2.4.6"),
     )  # fmt: skip
-    environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": main} | variables
+    environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": main, "PIP_EXTRA_INDEX_URL": main} | variables
+    environment["PIP_FIND_LINKS"] = f"{main}/torch {main}/torchvision"
     return subprocess.run(
         ["make", *words, f"PYTHON={checkout / 'python'}"],
         cwd=checkout, env=environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
+
+
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
 def versions(checkout: Path) -> dict[str, str]:
@@ -100,6 +104,7 @@ def versions(checkout: Path) -> dict[str, str]:
     return {name: both[name] for name in ("torch", "torchvision", "numpy")}
 
 
+@pytest.mark.slow
 def test_only_torch_and_torchvision_come_from_the_named_index(checkout: Path) -> None:
     named = index(
         checkout / "cpu",
@@ -126,6 +131,7 @@ def test_only_torch_and_torchvision_come_from_the_named_index(checkout: Path) ->
     assert "  torch" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_wrong_index_is_named_and_leaves_nothing(checkout: Path) -> None:
     done = made(checkout, "install", "TORCH_INDEX=file:///no/such/index")
     assert done.returncode and "TORCH_INDEX=file:///no/such/index gives no torch and torchvision" in done.stdout
@@ -133,8 +139,22 @@ def test_a_wrong_index_is_named_and_leaves_nothing(checkout: Path) -> None:
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("  Downloading torch-2.14.1-cp311-cp311-linux_x86_64.whl (554.6 MB)", ("torch", "2.14.1", "554.6 MB")),
+        ("Using cached torch-2.14.1+cpu-cp311-cp311-linux_x86_64.whl (1.2 GB)", ("torch", "2.14.1+cpu", "1.2 GB")),
+        ("  Downloading torch-2.14.1-cp311-cp311-linux_x86_64.whl.metadata (28 kB)", None),
+        ("  Downloading six-1.17.0-py2.py3-none-any.whl (11 kB)", None),
+    ],
+)
+def test_a_file_of_a_megabyte_gets_a_line(line: str, parts: tuple[str, ...] | None) -> None:
+    file = install.FILE.match(f"{line}\n")
+    assert (file and file.groups()) == parts
+
+
 def test_the_sizes_are_the_measured_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The installer's, the README's and those of docs/portable.md."""
+    """The installer's, the README's and those of the documentation."""
     newest = max((ROOT / "tests/benchmarks/results").glob("installed_*.json"))
     results = json.loads(newest.read_text(encoding="utf-8"))["results"]
     cuda, cpu = f"{results['lab']:.1f} GB", f"about {results['lab_cpu']:.1f} GB"
@@ -143,6 +163,7 @@ def test_the_sizes_are_the_measured_ones(monkeypatch: pytest.MonkeyPatch) -> Non
     assert install.gigabytes(test=False, index="x").startswith(cpu)
     monkeypatch.setattr(sys, "platform", "darwin")
     assert install.gigabytes(test=False, index="") == cpu
-    for page in ("README.md", "docs/portable.md"):
-        text = (ROOT / page).read_text(encoding="utf-8")
-        assert cuda in text and cpu in text, page
+    for page in ("README.md", "docs/portable.md", "docs/measured.md"):
+        assert cuda in text_of(page) and cpu in text_of(page), page
+    tests = [f"{results[build] + results['test']:.1f} GB" for build in ("lab", "lab_cpu")]
+    assert f"| `make test` | {tests[0]} | about {tests[1]} |" in text_of("docs/portable.md")

@@ -1,8 +1,7 @@
 """GB on the disk of what `make lab` and `make test` install, by part. `python -m tests.benchmarks.installed`
 
-Counted are the files that pip wrote for each package, in whole blocks of the disk, as `du` counts them (1 GB is 10^9 bytes). For the
-CPU build of PyTorch the packages that only CUDA needs are left out, and torch's own libraries for it. That build itself was not
-installed, so its number says "about".
+It counts the files that pip wrote for each package, in whole blocks of the disk, as `du` does (1 GB is 10^9 bytes). The build for
+the CPU was not installed: its number leaves out the packages that only CUDA needs and torch's own libraries for CUDA.
 """
 
 import re
@@ -78,7 +77,7 @@ def main() -> None:
     print(f"CUDA's libraries and triton          {gb['cuda']:4.1f} GB")
     print(f"all other packages                   {gb['other']:4.1f} GB")
     print(f"make lab                             {gb['lab']:4.1f} GB")
-    print(f"make lab, CPU build of PyTorch about {gb['lab_cpu']:4.1f} GB")
+    print(f"make lab, build for the CPU    about {gb['lab_cpu']:4.1f} GB")
     print(f"make test, in addition               {gb['test']:4.1f} GB")
     if options.save:
         report.save("installed", {name: round(value, 2) for name, value in gb.items()})

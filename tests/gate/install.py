@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "constraints.txt"
 KEPT = Path(sys.prefix) / ".torch"
-"""Constraints: the index that torch and torchvision came from, as a comment, and their versions, so that no later call exchanges them."""
+"""A constraints file: a comment with the index of torch and torchvision, and their versions. No later call exchanges them."""
 CI = bool(os.environ.get("CI"))
 FILE = re.compile(
     r"\s*(?:Downloading|Using cached|Processing) (?:\S*/)?([^-/\s]+)-([^-\s]+)-\S+\.whl(?: \((\S+ [MG]B)\)| \(from .*)?$"
@@ -59,8 +59,10 @@ def install_torch(index: str) -> bool:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     bounds = [line for line in project["dependencies"] if re.match(r"torch(vision)?\b", line)]
     both = ["--no-deps", "--index-url", index, *bounds]
-    tested = pip(*both, "-c", str(LOCK), stderr=None if CI else subprocess.DEVNULL)
-    if not tested and (CI or not pip(*both)):
+    # further sources in pip's configuration would serve another build: the same index and an empty folder replace them
+    alone = os.environ | {"PIP_EXTRA_INDEX_URL": index, "PIP_FIND_LINKS": sys.prefix}
+    tested = pip(*both, "-c", str(LOCK), env=alone, stderr=None if CI else subprocess.DEVNULL)
+    if not tested and (CI or not pip(*both, env=alone)):
         return False
     listed = [sys.executable, "-m", "pip", "list", "--disable-pip-version-check", "--format", "freeze"]
     lines = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.splitlines()
