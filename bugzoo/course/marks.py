@@ -41,7 +41,9 @@ def _label(place: str) -> str:
     name, _, key = place.partition(".")
     labels = views.labels(name)
     found = [source for source in labels if source == key or source.endswith(f".{key}")]
-    if len(found) != 1:
+    if len(found) > 1:
+        raise UserError(f"The view {name} has {len(found)} such rows. Write one of {', '.join(found)}.")
+    if not found:
         raise unknown(f"row of the view {name}", key, labels, f"lab.look({name!r}, run)")
     return labels[found[0]]
 

@@ -9,15 +9,15 @@
 # %% [markdown] title
 # # 01 · The five-minute checklist
 #
-# A training run misbehaves. Which check do you make next, and what does each of its outcomes rule out? In this lesson you take
-# one run from the complaint to the repair: five quick checks, a cause, a changed line, a loss that falls. Then you measure what
-# the five checks are worth.
+# A training run misbehaves. Which check do you make next, and what does each of its outcomes rule out? You take one run from the
+# complaint to the repair: five quick checks, a cause, a changed line. Then you measure what the checks are worth.
 #
-# You need about {55 = minutes} minutes, and to know what a loss is. After *Look at it* is a good place for a pause.
+# You need about {55 = minutes} minutes, some practice with PyTorch training loops, and functions inside functions. The long cells change
+# the program's text and run it: read what they print. After *Look at it* is a good place for a pause.
 #
-# Run the cells from top to bottom with *Shift* + *Enter*. Before each result you predict it. Say something, even a guess: it is
-# saved, not graded. Read folded text after the run above it. After a restart of the kernel choose *Run* → *Run All Above
-# Selected Cell*; your answers and your code are still there. The [glossary](glossary.ipynb) explains words that you do not know.
+# Run the cells from top to bottom with *Shift* + *Enter*. Predict each result first, even by a guess: it is saved, not graded. Read
+# folded text after the run above it. After a restart choose *Run* → *Run All Above Selected Cell*; your answers and
+# code are kept. The [glossary](glossary.ipynb) explains words.
 
 # %% setup
 device = "cpu"  # or "auto", "cuda"
@@ -70,11 +70,12 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # %% [markdown] live-text
 # ## Watch it
 #
-# The cell below trains a **healthy twin**, the same program without the fault, and then the run of the complaint, the
-# *incident*. Look at two things: does the incident's loss fall at all, and at which step do you see that the twin's does?
+# The cell below prints the program's training loop. It trains a **healthy twin**, the same program without the fault, and then the
+# *incident*. Does the incident's loss fall at all, and at which step do you see that the twin's does?
 
 # %% live
 incident = lab.case("01/incident")
+print(incident.source.split("# %% ")[4])  # settings, data and model are above it
 view = lab.live(incident, explain=False)
 
 # %% numbers
@@ -88,15 +89,17 @@ import numpy as np
 
 length, ill_late, ill_accuracy = len(trace.loss), trace.loss[-20:].mean(), trace.metrics["accuracy"]
 well_late, well_accuracy = healthy.loss[-20:].mean(), healthy.metrics["accuracy"]
-fast = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": 1e-2}, device=device).run().trace
-fast_late, fast_accuracy = fast.loss[-20:].mean(), fast.metrics["accuracy"]
 ln_10 = math.log(10)
 assert abs(ill_late - ln_10) < 0.01 and abs(trace.loss[0] - ln_10) < 0.01
+
+# %% [measured] faster-and-longer
+fast = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": 1e-2}, device=device).run().trace
+fast_late, fast_accuracy = fast.loss[-20:].mean(), fast.metrics["accuracy"]
 later = bugzoo.Scenario(incident.program, incident.faults, {"epochs": 20}, device=device).run().trace
 late_fall = later.loss[-20:].mean() < 1.6 and later.metrics["accuracy"] > 0.5
 
 # %% [folded] numbers-read
-# After the run: the number that matters is the middle one
+# After the run: the middle number matters
 #
 # The twin's last 20 losses are {0.17 = well_late} on average; the incident's are {2.30 = ill_late}. That is ln 10, the loss of a guess among ten digits. And the
 # incident is not stuck for good: with 20 epochs {it falls = late_fall}. So each check of the list may seem to "do something". You need a
@@ -107,7 +110,8 @@ late_fall = later.loss[-20:].mean() < 1.6 and later.metrics["accuracy"] > 0.5
 #
 # Losses are noisy, so the last number says little. **Write it:** the verdict on one change, from the losses before and after it.
 #
-# - The *end* of a run is the median of its last 20 losses. If one of these is not finite (nan or inf), the run is *lost*.
+# - The *end* of a run is the median of its last 20 losses. The run is *lost* if one of these is not finite (nan or inf), or if its end
+#   is below 0, the floor of a cross-entropy.
 # - A run has *learned* if it is not lost and its end is below half of its first loss.
 # - `"fixed"`: the run after the change has learned, the one before had not.
 # - `"better"`: otherwise, the run after it is not lost, and either the one before was lost, or the end went down by more than a fifth:
@@ -117,7 +121,7 @@ late_fall = later.loss[-20:].mean() < 1.6 and later.metrics["accuracy"] > 0.5
 
 # %% [task] helped
 def helped(before, after):
-    """Return "fixed", "better" or "no". Both are lists of losses, one for each step."""
+    """Return "fixed", "better" or "no". Both are lists of cross-entropies, one for each step: none is below 0 in a sound run."""
     ...  # your code; statistics.median and math.isfinite help
 
 
@@ -127,11 +131,12 @@ helped = lab.try_out("01/helped", helped)
 
 # %% [solution] helped
 def helped(before, after):
-    """Return "fixed", "better" or "no". Both are lists of losses, one for each step."""
+    """Return "fixed", "better" or "no". Both are lists of cross-entropies, one for each step: none is below 0 in a sound run."""
 
     def end(losses):
         last = losses[-20:]
-        return statistics.median(last) if all(map(math.isfinite, last)) else math.inf
+        lost = not all(map(math.isfinite, last)) or statistics.median(last) < 0
+        return math.inf if lost else statistics.median(last)
 
     if end(after) < after[0] / 2 and end(before) >= before[0] / 2:
         return "fixed"
@@ -145,6 +150,7 @@ import statistics
 FLAT = [2.3 + 0.02 * (-1) ** step for step in range(60)]
 NAN = [2.3] * 30 + [math.nan] * 30
 FALLS = [2.3 * 0.95**step for step in range(60)]
+BELOW = [2.3 - 20 * step for step in range(60)]
 
 
 def judge(answer):
@@ -162,6 +168,9 @@ def judge(answer):
         ("flat, then learned and one nan at the end", FLAT, [*FALLS[:-3], math.nan, *FALLS[-2:]], "no", "One nan is enough."),
         ("learned, then the same", FALLS, FALLS, "no", "What had learned before was not helped."),
         ("learned, then half of it", FALLS, [one / 2 for one in FALLS], "better", "It had learned before, so it is not fixed."),
+        ("flat, then down to -1000", FLAT, BELOW, "no", "Cross-entropy cannot be below 0: this run is lost."),
+        ("down to -1000, then learned", BELOW, FALLS, "fixed", "Below 0 nothing was learned: the run before was lost."),
+        ("down to -1000, then flat", BELOW, FLAT, "better", "The run before was lost, the one after it is not."),
     ):  # fmt: skip
         gave = answer(list(before), list(after))
         yield gave == wanted, f"{what}: {wanted}, yours says {gave}", hint
@@ -173,7 +182,8 @@ def by_sorting(before, after):
         if sum(math.isnan(one) or math.isinf(one) for one in last):
             return None
         ordered = sorted(last)
-        return (ordered[9] + ordered[10]) / 2
+        middle = (ordered[9] + ordered[10]) / 2
+        return None if middle < 0 else middle
 
     old, new = end(before), end(after)
     if new is None:
@@ -182,6 +192,18 @@ def by_sorting(before, after):
     if new < after[0] / 2 and not had:
         return "fixed"
     return "better" if old is None or new < 0.8 * old else "no"
+
+
+def with_a_range(before, after):
+    def state(losses):
+        last = losses[-20:]
+        end = statistics.median(last) if all(-math.inf < one < math.inf for one in last) else math.nan
+        return ("learned" if 0 <= end < losses[0] / 2 else "not" if end >= 0 else "lost"), end
+
+    (old, from_), (new, to) = state(before), state(after)
+    if new == "learned" and old != "learned":
+        return "fixed"
+    return "better" if new != "lost" and (old == "lost" or to < 0.8 * from_) else "no"
 
 
 def with_end(end):
@@ -197,12 +219,17 @@ def finite(losses):
     return [one for one in losses if math.isfinite(one)]
 
 
-RIGHT = {"by sorting": by_sorting}
+def end_or_inf(losses):
+    return statistics.median(losses[-20:]) if all(map(math.isfinite, losses[-20:])) else math.inf
+
+
+RIGHT = {"by sorting": by_sorting, "with a range": with_a_range}
 LAZY = {
     "the last number": with_end(lambda losses: losses[-1]),
     "the mean of all": with_end(lambda losses: sum(losses) / len(losses)),
     "the lowest": with_end(lambda losses: min(finite(losses))),
     "nan left out": with_end(lambda losses: statistics.median(finite(losses)[-20:])),
+    "no floor": with_end(end_or_inf),
     "no care for nan": with_end(lambda losses: statistics.median(losses[-20:])),
     "always no": lambda before, after: "no",
 }
@@ -223,7 +250,7 @@ LAZY = {
 # %% [markdown] copies-text
 # ## Checks 1 to 3: change one line
 #
-# A copy differs from the original in one line. `run_text` runs a program's text and returns its variables.
+# A copy differs from the original in one line.
 
 # %% copies-run
 CHANGES = {
@@ -231,6 +258,8 @@ CHANGES = {
     "clipping": ("optimizer.step()", "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0); optimizer.step()"),
     "full precision": (".half()", ".float()"),
     "learning rate x 10": ("lr=learning_rate", "lr=learning_rate * 10"),
+    "another seed": ("seed = 0", "seed = 1"),
+    "eps x 1000": ("lr=learning_rate", "lr=learning_rate, eps=1e-5"),  # Adam's
 }
 
 
@@ -262,14 +291,17 @@ never_above = bool((trace.grad_norm <= 1).all())
 steepest = float(trace.grad_norm.max())
 twin_tenth, twin_ten = (ends["healthy twin", check][0] for check in ("learning rate / 10", "learning rate x 10"))
 twin_better = ends["healthy twin", "learning rate x 10"][1] == "better"
-assert only_better and never_above and twin_better
+neither = all(ends["incident", check][1] == "no" for check in list(CHANGES)[4:])
+assert only_better and never_above and twin_better and len(CHANGES) == 6
 
 # %% [folded] copies-read
 # After the run: a change that helps is not a cause
 #
-# The longest gradient of the incident is {0.31 = steepest}, so clipping {never had work = never_above}. Ten times the learning rate is {better, not fixed = only_better}. It is {better for the healthy
-# twin = twin_better}, too, which ends at {0.03 = twin_ten} then. What helps a healthy run says nothing about what is wrong with
-# a broken one. (On a GPU the last digits may differ.) **Make each change on the healthy twin as well.**
+# The longest gradient of the incident is {0.31 = steepest}, so clipping {never had work = never_above}. Another list of five has two more: new weights, from another seed,
+# and an eps in each denominator. {Neither helps here = neither}.
+#
+# Ten times the learning rate is {better, not fixed = only_better}. It is {better for the healthy twin = twin_better}, too, which ends at {0.03 = twin_ten} then. What helps a
+# healthy run says nothing about a broken one. **Make each change on the healthy twin as well.** (On a GPU the last digits may differ.)
 
 # %% [draw] two
 # Check 4: the incident trains on two pictures, an 8 and a 6, for 600 steps. Draw their loss.
@@ -286,7 +318,7 @@ TWO = """    two = [one[:2] for one in (two if step else next(iter(train_loader)
 
 
 def two_samples(text, steps):
-    """Losses of a program that trains on the first two samples of its first batch; `steps`: in each epoch."""
+    """Losses of a program that trains on its first two samples, `steps` times in each epoch."""
     return run_text(text.replace(LOOP, TWO.format(steps=steps)))["losses"]
 
 
@@ -310,11 +342,11 @@ assert sorted(first_pair) == [6, 8] and rests and half_each and passed < 0.05 an
 # %% [folded] two-read
 # After the run: ln 2 is a message
 #
-# Often told: the loss goes to 0, or the step is broken. Measured here: it {rests at ln 2 = rests} from step 100 to step 250, and is {0.02 = passed} at the end. The twin is at {0.003 = twin_100} after 100
+# People often say: the loss goes to 0, or the step is broken. Here it {plateaus at ln 2 = rests} from step 100 to step 250, and is {0.02 = passed} at the end. The twin is at {0.003 = twin_100} after 100
 # steps.
 #
-# The end acquits the *step*: loss, gradient and optimizer work. The rest at ln 2 = {0.69 = ln_2} says more. The model has learned that only two labels occur, and
-# {gives each about 1/2 = half_each}. It does not yet tell the two pictures apart. **To this model the two inputs look the same.** So look at the inputs.
+# The end clears the *step*: loss, gradient and optimizer work. The plateau at ln 2 = {0.69 = ln_2} says more. The model has learned that only two labels occur, and
+# {gives each about 1/2 = half_each}. **To this model the two inputs look the same.** So look at the inputs.
 
 # %% [predict] scale
 # You draw one digit of the incident with `imshow`, as it comes. What do you see?
@@ -331,12 +363,13 @@ assert sorted(first_pair) == [6, 8] and rests and half_each and passed < 0.05 an
 #
 # A picture on its own scale hides the scale. Print the numbers, right before they enter the model.
 #
-# **Write it:** what one should know of a batch. `smallest` and `largest` are of the finite numbers: one nan would hide all others.
+# **Write it:** what one should know of a batch. `smallest` and `largest` are of the finite inputs: one nan would hide all others.
+# `not finite` counts nan and inf in the inputs, then in each of `others`, such as outputs and gradients.
 
 
 # %% [task] look
-def look(inputs, targets):
-    """{"shape": ..., "dtype": ..., "smallest": ..., "largest": ..., "not finite": count, "labels": {label: count}}"""
+def look(inputs, targets, *others):
+    """{"shape": ..., "dtype": ..., "smallest": ..., "largest": ..., "not finite": [counts], "labels": {label: count}}"""
     ...  # your code; shape is a tuple, dtype the tensor's own
 
 
@@ -345,8 +378,8 @@ look = lab.try_out("01/look", look)
 
 
 # %% [solution] look
-def look(inputs, targets):
-    """{"shape": ..., "dtype": ..., "smallest": ..., "largest": ..., "not finite": count, "labels": {label: count}}"""
+def look(inputs, targets, *others):
+    """{"shape": ..., "dtype": ..., "smallest": ..., "largest": ..., "not finite": [counts], "labels": {label: count}}"""
     finite = inputs[torch.isfinite(inputs)]
     labels, counts = targets.unique(return_counts=True)
     return {
@@ -354,7 +387,7 @@ def look(inputs, targets):
         "dtype": inputs.dtype,
         "smallest": finite.min().item(),
         "largest": finite.max().item(),
-        "not finite": inputs.numel() - finite.numel(),
+        "not finite": [(~torch.isfinite(one)).sum().item() for one in (inputs, *others)],
         "labels": dict(zip(labels.tolist(), counts.tolist(), strict=True)),
     }
 
@@ -373,55 +406,61 @@ def judge(answer):
     holes = x.clone()
     holes[0, 0], holes[2, 1] = math.nan, math.inf
     counted, from_1 = torch.tensor([0, 1, 1]), torch.tensor([10, 1, 10])
-    for what, inputs, targets, wanted in (
-        ("three rows of two numbers", x, counted, ((3, 2), torch.float32, -2.0, 3.0, 0, {0: 1, 1: 2})),
-        ("one nan and one inf", holes, counted, ((3, 2), torch.float32, -2.0, 3.0, 2, {0: 1, 1: 2})),
-        ("whole numbers", (x * 4).long(), counted, ((3, 2), torch.int64, -8, 12, 0, {0: 1, 1: 2})),
-        ("labels from 1 to 10", x[:, :1], from_1, ((3, 1), torch.float32, 0.5, 3.0, 0, {1: 1, 10: 2})),
+    more = torch.tensor([math.nan, 9.0, 9.0]), torch.tensor([[-math.inf], [math.nan]])
+    for what, inputs, targets, others, wanted in (
+        ("three rows of two numbers", x, counted, (), ((3, 2), torch.float32, -2.0, 3.0, (0,), {0: 1, 1: 2})),
+        ("one nan and one inf", holes, counted, (), ((3, 2), torch.float32, -2.0, 3.0, (2,), {0: 1, 1: 2})),
+        ("whole numbers", (x * 4).long(), counted, (), ((3, 2), torch.int64, -8, 12, (0,), {0: 1, 1: 2})),
+        ("labels from 1 to 10", x[:, :1], from_1, (), ((3, 1), torch.float32, 0.5, 3.0, (0,), {1: 1, 10: 2})),
+        ("with outputs and gradients", x, counted, more, ((3, 2), torch.float32, -2.0, 3.0, (0, 1, 2), {0: 1, 1: 2})),
     ):
-        gave = answer(inputs.clone(), targets.clone())
+        gave = answer(inputs.clone(), targets.clone(), *(one.clone() for one in others))
         mine = {key: plain(gave.get(key)) for key in KEYS} if isinstance(gave, dict) else {}
         wrong = next((key for key, right in zip(KEYS, wanted, strict=True) if mine.get(key) != right), None)
         key = wrong or "labels"
         right = dict(zip(KEYS, wanted, strict=True))[key]
         hint = {
             "dtype": "Report the dtype of the tensor, before any `.float()`.",
-            "not finite": "inf is not nan: `isnan` misses it, `isfinite` does not.",
+            "not finite": "A list: one count for the inputs, one for each of `others`. `isnan` misses inf, `isfinite` does not.",
             "labels": "`bincount` starts at 0, and counts labels that do not occur.",
         }.get(key, "Leave out what is not finite, then take the smallest and the largest.")
         yield wrong is None, f"{what}: {key} {right}, yours says {mine.get(key)}", hint
 
 
 def plain(found):
-    """A number for a tensor of one number, a dict for a Counter."""
+    """A number for a tensor of one number, a dict for a Counter, a tuple for a list."""
     found = found.item() if isinstance(found, torch.Tensor) and found.numel() == 1 else found
-    return dict(found) if isinstance(found, dict) else tuple(found) if isinstance(found, torch.Size | list) else found
+    if isinstance(found, torch.Size | list | tuple):
+        return tuple(map(plain, found))
+    return dict(found) if isinstance(found, dict) else found
 
 
-def by_lists(inputs, targets):
+def by_lists(inputs, targets, *others):
     numbers = [one for one in inputs.flatten().tolist() if math.isfinite(one)]
+    odd = [sum(not math.isfinite(one) for one in tensor.flatten().tolist()) for tensor in (inputs, *others)]
     return {
         "shape": inputs.shape, "dtype": inputs.dtype, "smallest": min(numbers), "largest": max(numbers),
-        "not finite": inputs.numel() - len(numbers), "labels": Counter(targets.tolist()),
+        "not finite": odd, "labels": Counter(targets.tolist()),
     }  # fmt: skip
 
 
 def but(**other):
-    def answer(inputs, targets):
-        found = by_lists(inputs, targets)
-        return found | {key.replace("_", " "): call(inputs, targets) for key, call in other.items()}
+    def answer(inputs, targets, *others):
+        found = by_lists(inputs, targets, *others)
+        return found | {key.replace("_", " "): call(inputs, targets, *others) for key, call in other.items()}
 
     return answer
 
 
 RIGHT = {"by lists": by_lists}
 LAZY = {
-    "float first": but(dtype=lambda x, y: x.float().dtype),
-    "nan hides all": but(smallest=lambda x, y: x.float().min().item(), largest=lambda x, y: x.float().max().item()),
-    "nan only": but(not_finite=lambda x, y: int(torch.isnan(x).sum())),
-    "bincount": but(labels=lambda x, y: dict(enumerate(torch.bincount(y).tolist()))),
-    "distinct labels": but(labels=lambda x, y: len(y.unique())),
-    "of the first row": but(largest=lambda x, y: x[0].max().item()),
+    "float first": but(dtype=lambda x, y, *z: x.float().dtype),
+    "nan hides all": but(smallest=lambda x, y, *z: x.float().min().item(), largest=lambda x, y, *z: x.max().item()),
+    "nan only": but(not_finite=lambda *x: [int(torch.isnan(one).sum()) for one in (x[0], *x[2:])]),
+    "of the inputs alone": but(not_finite=lambda x, y, *z: [int((~torch.isfinite(x)).sum())]),
+    "bincount": but(labels=lambda x, y, *z: dict(enumerate(torch.bincount(y).tolist()))),
+    "distinct labels": but(labels=lambda x, y, *z: len(y.unique())),
+    "of the first row": but(largest=lambda x, y, *z: x[0].max().item()),
 }
 
 # %% look-run
@@ -430,8 +469,10 @@ from matplotlib.figure import Figure
 figure = Figure(figsize=(6, 3.4), layout="constrained")
 places, batches = figure.subplots(2, 4).T.flat, []
 for name, scenario in (("incident", incident), ("twin", incident.healthy())):
-    inputs, targets = next(iter(run_text(scenario.source)["train_loader"]))
-    print(name, look(inputs, targets), "\n")
+    names = run_text(scenario.source)
+    inputs, targets = next(iter(names["train_loader"]))
+    gradients = torch.cat([weight.grad.flatten() for weight in names["model"].parameters()])
+    print(name, look(inputs, targets, names["logits"], gradients), "\n")
     batches.append(inputs)
     for title, limits in (("its own scale", {}), ("0 to 1", {"vmin": 0, "vmax": 1})):
         for picture in inputs[:2]:
@@ -450,19 +491,19 @@ largest = look(*next(iter(named["incident"]["train_loader"])))["largest"]
 twin_largest = look(*next(iter(named["healthy twin"]["train_loader"])))["largest"]
 small = 1 / largest
 same_picture = torch.allclose(named["incident"]["images"] * 255, named["healthy twin"]["images"], atol=1e-6)
-assert same_picture and twin_largest == 1
+counts = look(inputs, targets, names["logits"], gradients)["not finite"]
+assert same_picture and twin_largest == 1 and counts == [0, 0, 0]
 changed_line = [line for line in incident.diff().splitlines() if line.startswith("+") and "/ 16 /" in line]
 assert len(changed_line) == 1
 
 # %% [folded] look-read
 # After the run: the largest number
 #
-# The largest pixel of the incident is {0.0039 = largest}, that is 1/{255 = small}; the twin's is {1 = twin_largest}. The pixels were scaled to 0..1, and then divided by 255 as if they
-# were bytes. Shapes, types and labels are right, so no line of the program complains. The first layer gets numbers that hardly differ from
-# zero. On its own scale {each digit looks the same in both = same_picture}.
+# The largest pixel of the incident is {0.0039 = largest}, that is 1/{255 = small}; the twin's is {1 = twin_largest}. The pixels were scaled to 0..1, and then divided by 255, as if they
+# were bytes. Shapes, types and labels are right, so no line of the program complains. On its own scale {each digit looks the same in both = same_picture}.
 #
-# It happens in public. A reader of a published hand-pose program asked why its images are divided by 255 after `ToTensor` has done that
-# already ([facebookresearch/InterHand2.6M, issue 110](https://github.com/facebookresearch/InterHand2.6M/issues/110)).
+# It happens in public: a reader of a hand-pose program asked why images are divided by 255 after `ToTensor` did that already
+# ([facebookresearch/InterHand2.6M, issue 110](https://github.com/facebookresearch/InterHand2.6M/issues/110)).
 
 # %% [predict] alike
 # Now give the five checks twelve causes. How many of the twelve will have a row of answers that no other cause has?
@@ -477,8 +518,8 @@ assert len(changed_line) == 1
 # %% [markdown] table-text
 # ## Five checks, twelve causes
 #
-# The next cell breaks the digit reader in twelve ways, one at a time, and makes the five checks on each. That is about fifty short
-# trainings, with a star for each cause. The print looks at all training pictures. Look for rows that are joined: the checks cannot tell these causes apart.
+# The next cell breaks the digit reader in twelve ways, one at a time, and makes the five checks on each: about fifty short trainings.
+# We chose the twelve, and other causes would give other counts. Look for joined rows: the checks cannot tell these causes apart.
 
 # %% table-run
 CAUSES = {
@@ -514,7 +555,7 @@ def two_say(text, names):
 
 def print_says(text, names):
     found = look(*names["train_loader"].dataset.tensors)
-    return "nan" if found["not finite"] else "tiny" if abs(found["largest"]) < 0.1 else "nothing odd"
+    return "nan" if found["not finite"][0] else "tiny" if abs(found["largest"]) < 0.1 else "nothing odd"
 
 
 ASK = {check: copy_says(check) for check in list(CHANGES)[:3]} | {"two samples": two_say, "print": print_says}
@@ -529,8 +570,8 @@ for cause, way in CAUSES.items():
     print("*", end=" ", flush=True)
 print()
 shown = lab.table(said, quiet=("no", "nothing odd"))
-seconds = {check: max(statistics.median(times), 0.001) for check, times in took.items()}
-seconds["full precision"] = seconds["clipping"]  # it costs a run, too; only one of the twelve had to make it
+seconds = {check: max(min(times), 0.001) for check, times in took.items()}
+seconds["full precision"] = max(took["full precision"])  # only half precision needs the run
 print("seconds of a check:", ", ".join(f"{check} {number:.3f}" for check, number in seconds.items()))
 alike.reveal(f"{sum(len(causes) == 1 for causes, _ in shown.groups)} of 12")
 
@@ -543,21 +584,29 @@ no_rate, no_clip = (column[check].count("no") for check in list(CHANGES)[:2])
 assert column["full precision"].count("no") == no_clip
 five_ways, by_print = len(set(column["two samples"])) == 5, 12 - column["print"].count("nothing odd")
 three_stuck, two_learned = joined["rate too low"] == 3, joined["labels of other pictures"] == 2
-assert column["two samples"].count("ln 2") == 2
+sync_learned = said["labels of other pictures"]["two samples"] == "learned"
+assert column["two samples"].count("ln 2") == 2 and sync_learned
+own_run = [
+    cause for cause, price in zip(said, took["full precision"], strict=True) if price > 0.1 * seconds["clipping"]
+]
+assert own_run == ["weights in half precision"], own_run
 
 # %% [folded] table-read
 # After the run: what looks alike
 #
-# Read the columns first. A tenth of the learning rate says *no* to {10 = no_rate} causes, clipping and full precision to {11 = no_clip} each. Two samples give {five = five_ways} different
+# A tenth of the learning rate says *no* to {10 = no_rate} causes, clipping and full precision to {11 = no_clip} each. Two samples give {five = five_ways} different
 # answers. The print finds {2 = by_print} causes, and costs next to nothing.
 #
-# Then the joined rows. {Three = three_stuck} causes leave two samples where they were: lesson 02 tells them apart, by the tensors that moved. {Two = two_learned} are learned as
+# Then the joined rows. {Three = three_stuck} causes leave two samples where they were: {lesson = 02} tells them apart, by the tensors that moved. {Two = two_learned} are learned as
 # if nothing were wrong: only an eye on labels beside pictures finds those. And *ln 2* stands twice. An answer is not yet a cause.
+#
+# An engineer tuned for two days, while shuffling had separated labels from inputs. One repeated batch would have shown it in seconds,
+# the story says; here two samples with such labels {are learned = sync_learned}.
 
 # %% [markdown] next-text
 # ## Which check next?
 #
-# The list is always printed in one order. But a check is worth what it rules out, and it costs seconds.
+# A check is worth what it rules out, and it costs seconds.
 #
 # Say *n* causes are open and equally likely. If *k* of them give the same answer, this answer comes with probability *k/n*, and
 # leaves *k* causes open. So a check leaves the sum of *k²/n* over its answers, and rules out *n* minus that.
@@ -679,7 +728,7 @@ checks = {check: (seconds[check], {cause: words[check] for cause, words in said.
 
 
 def path(cause, choose):
-    """The checks made for this cause until no check rules out more, and the causes that are left."""
+    """The checks made until none rules out more, and the causes left."""
     left, made = list(said), []
     while check := choose(left, checks):
         made.append(check)
@@ -710,26 +759,29 @@ four_steps = ways[as_printed]["pixels scaled twice"][0] == [*list(CHANGES)[:3], 
 # After the run: the printed order is the expensive one
 #
 # In the printed order the twelve cost {31 = printed_trainings} whole trainings. In the order of your function they cost {5 = own_trainings}, and the same causes are left. The
-# incident costs {one print = one_step} in place of {three trainings and two samples = four_steps}. Here a training takes a second. Where it takes a night, the order is the difference between a minute and
-# three nights.
+# incident costs {one print = one_step} in place of {three trainings and two samples = four_steps}. Where a training takes a night, that is a minute in place of three nights.
+#
+# A common order is data, loss, gradients, architecture. It is one flow: a fault shows in later stages, and the last costs most to
+# change.
 
 # %% [predict] which_number
 # The view `batch` shows some thirty numbers of a run's data. Which of these differs between the incident and the twin?
 #
 # ( ) The share of pixels that are 0
-#     A division leaves 0 where it is. The share is the same in both.
+#     A division leaves 0 where it is.
 # ( ) The count of distinct pixel values
-#     A division maps 17 gray values to 17 others. The count is the same in both.
+#     A division maps 17 gray values to 17 others.
 # ( ) The share of neighbors with one label
-#     Neighbors stay neighbors when all distances shrink alike. The share is the same in both.
+#     Neighbors stay neighbors when all distances shrink alike.
 # (x) The largest of all pixel values
 #     The others have no unit. A factor shows only in a number that has one.
 
 # %% [markdown] view-text
 # ## Look at it
 #
-# Your `look` is a view of this lab, too. It draws pixels on the scale from 0 to 1. Find the line of the largest input value, and its usual
-# range beside it. First the incident, then the healthy twin: a look is worth something if it can come out otherwise.
+# Your `look` is a view of this lab, too. Find the line *{label = batch.largest}*, and its usual range beside it. First the incident,
+# then the healthy twin: a useful look can come out otherwise. (The view `layers` shows activations: {55 % = silent} of the
+# incident's ReLU units are 0 for every picture, and {10 % = twin_silent} of the twin's.)
 
 # %% view-run
 well_run = incident.healthy().run()
@@ -740,31 +792,32 @@ for name, run in (("incident", view.result), ("healthy twin", well_run)):
 which_number.reveal()
 
 # %% [proof] view-proof
-row, blind = "largest input value", "share of near neighbors with one label, above chance"
+dead = "{label = layers.dead_share}"
+silent, twin_silent = (lab.look("layers", run)[dead] for run in (view.result, well_run))
+row, blind = "{label = batch.largest}", "{label = batch.agreement_over_chance}"
 assert abs(views["incident"][row] - largest) < 1e-6 and views["healthy twin"][row] == 1
 share_alike = abs(views["incident"][blind] - views["healthy twin"][blind]) < 0.01
-assert (
-    share_alike and views["incident"]["distinct input values"] == views["healthy twin"]["distinct input values"] == 17
-)
+distinct = {name: numbers["{label = batch.distinct}"] for name, numbers in views.items()}
+assert share_alike and distinct["incident"] == distinct["healthy twin"] == 17
 
 # %% [predict] repaired
 # The incident is paused after step 50, and its *training* pictures are multiplied by 255. The validation pictures are forgotten. How
 # does this run end?
 #
 # ( ) As the twin does, to the last bit of each loss
-#     Fifty steps are lost, and the averages of Adam are others. It cannot be the same run.
+#     Fifty steps are lost, and the averages of Adam are others.
 # ( ) A little behind the twin, in loss and in accuracy
 #     So it does with both repaired. Here validation gets pictures that the model has never seen the like of.
 # (x) Near the twin in loss, near a guess in accuracy
 #     The model learns well from large pixels, and is then asked about tiny ones. This is a bug of its own.
 # ( ) At ln 10, as the first fifty steps have spoiled it
-#     Fifty small steps have hardly moved the weights. The model is nearly as fresh as at step 1.
+#     Fifty small steps have hardly moved the weights.
 
 # %% [markdown] repair-text
 # ## Repair the running program
 #
-# `view.objects` are the variables of the paused program. First the hasty repair, without a plot; then the whole one. In the plot,
-# look at what the loss does after the line at step 50.
+# `view.objects` are the variables of the paused program. First the hasty repair, without a plot; then the whole one. Watch the loss
+# after the line at step 50.
 
 # %% repair
 hasty = lab.LiveView(incident, pause_at=50, show_twin=False).start()
@@ -785,6 +838,7 @@ mended = view.result.trace
 print("                      last 20 steps   validation accuracy")
 for name, one in (("training pictures", half_done), ("all pictures", mended), ("healthy twin", healthy)):
     print(f"{name:18} {one.loss[-20:].mean():16.3f} {one.metrics['accuracy']:21.3f}")
+print(incident.diff())
 repaired.reveal(f"accuracy {half_done.metrics['accuracy']:.3f}")
 
 # %% [proof] repair-proof
@@ -797,7 +851,7 @@ assert near_twin and hasty_loss < 0.25 and hasty_accuracy < 0.3 and not (mended.
 # After the run: repair the place where the data are made
 #
 # With all pictures repaired, the run ends {near the twin = near_twin}: a loss of {0.19 = mended_loss} and {95 % = mended_accuracy} right. With the training pictures alone the loss is as good, and
-# {16 % = hasty_accuracy} are right. In the program it is one line, and it makes both sets: `/ 16 / 255` becomes `/ 16`.
+# {16 % = hasty_accuracy} are right. In the program it is one line, the one in the diff, and it makes both sets.
 
 # %% [predict] saved
 # A course says of the first two checks: a tenth of the learning rate "fixes four fifths of divergence", and clipping "the rest". Take {nine = nine} faults that
@@ -810,13 +864,13 @@ assert near_twin and hasty_loss < 0.25 and hasty_accuracy < 0.3 and not (mended.
 # (x) The rate one, clipping one other
 #     The rate fixes a rate that is too high. Clipping fixes gradients that pile up.
 # ( ) The rate none, clipping none at all
-#     Each of the two has its own cause, which it fixes. They are only much rarer than it is said.
+#     Each of the two has its own cause, which it fixes. They are only much rarer than people say.
 
 # %% [markdown] saved-text
 # ## "Fixes four fifths of divergence"
 #
-# We ran all our faults in this program. Below are those whose loss becomes nan or rises by more than a third. (Those of
-# [lesson 03](03_hunting_nan.ipynb) are left out, as you try them yourself there.) Look at the last line first.
+# Below are our faults whose loss becomes nan or rises by more than a third in this program. Those of
+# {lesson = 03} are left out.
 
 # %% saved-run
 MORE = {
@@ -837,7 +891,7 @@ fixed = [sum(one[place] == "fixed" for one in verdicts.values()) for place in (0
 print(f"fixed, of {len(verdicts)}: {fixed[0]} by learning rate / 10, {fixed[1]} by clipping")
 saved.reveal(f"{fixed[0]} and {fixed[1]}")
 
-# %% [proof] saved-proof
+# %% [proof] saved-list
 from bugzoo import faults
 from bugzoo.proving import ledger
 
@@ -857,11 +911,15 @@ others = set(diverge) - set(listed) - of_lesson_03
 assert len(listed) == 8 and set(listed) < set(diverge) and [one.split("/")[0] for one in others] == ["optimizer"], (
     others
 )
-nine = len(verdicts) == 9
 at_step = broken("numerics/log_at_step")
 tenth = run_text(at_step)
 assert [copy_says(check)(at_step, tenth) for check in list(CHANGES)[:2]] == ["no", "no"]
+
+# %% [proof] saved-proof
+nine = len(verdicts) == 9
 by_rate, by_clipping = fixed
+
+# %% [measured] longer-run
 longer = bugzoo.Scenario("mlp", ("numerics/exp_overflow",), {"epochs": 20}, device=device).source
 slow = np.asarray(run_text(longer.replace(*CHANGES["learning rate / 10"]))["losses"])
 later_nan = int(np.flatnonzero(~np.isfinite(slow))[0]) + 1
@@ -870,16 +928,16 @@ later_nan = int(np.flatnonzero(~np.isfinite(slow))[0]) + 1
 # After the run: one and one
 #
 # Of {nine = nine} runs, a tenth of the learning rate fixes {1 = by_rate}: the one whose rate was too high. Clipping fixes {1 = by_clipping}: the one that never clears its gradients.
-# There it hides the cause, as the gradients still pile up. Where `exp` overflows, the lower rate is *better*, and only later: in a longer run it is nan
-# from step {326 = later_nan} on.
+# There it hides the cause, as the gradients still pile up. Where `exp` overflows, the lower rate is *better*, but it only postpones the nan: a longer run
+# reaches it at step {326 = later_nan}.
 #
-# Our faults are not a sample of what people do. If you often choose rates that are too high, the first check will fix more for you.
+# Our faults are not a sample of what people do: if you often choose too high a rate, the first check fixes more.
 
 # %% [markdown] play-text
 # ## Play
 #
-# Divide the pixels of the healthy program by a factor, and choose a rate. Begin with a guess: from which factor on do you see it in
-# the loss? And from which factor on in the print?
+# Divide the healthy program's pixels by a factor, and choose a rate. First guess: from which factor on do you see it in the loss?
+# And in the print?
 
 # %% play
 
@@ -924,8 +982,8 @@ sixteenth = 1 / 16
 # Another program, another complaint: *"The model reads film reviews and says whether they are positive. It never gets far from a guess: {49 % = turn_accuracy} right, with a loss of {0.70 = turn_loss}. It
 # used to get {78 % = turn_well}. I trained twice as long: {51 % = turn_longer}. So I think it is too small."*
 #
-# Say **what** is wrong, in which **line**, and which **test** tells it from its look-alike. Three hints are below; run their cell
-# in any case, it opens none by itself. The clock starts when the run is over. You have six minutes. It interrupts nothing.
+# Say **what** is wrong, in which **line**, and which **test** tells it from its look-alike. Run the hints' cell, too: it opens
+# none. You have six minutes from the end of the run. The clock interrupts nothing.
 
 # %% turn
 second = lab.case("01/second")
@@ -935,6 +993,8 @@ clock = lab.timer(6)
 
 # %% [proof] turn-proof
 turn_accuracy, turn_loss = turn_run.trace.metrics["accuracy"], turn_run.trace.loss[-20:].mean()
+
+# %% [measured] twin-and-twice
 turn_well = 100 * second.healthy().run().trace.metrics["accuracy"]
 turn_well = turn_well - 2, turn_well + 2  # processors round differently, and that moves an accuracy by two points
 twice = bugzoo.Scenario(second.program, second.faults, {"epochs": 6}, device=device).run().trace
@@ -946,10 +1006,10 @@ hints = lab.hints(second)
 
 # %% turn-look
 # your own look at it; some ways to begin:
-#   lab.lines(second)                            the program with its line numbers
-#   names = run_text(second.source)             its variables after a run
+#   lab.lines(second)                           the program
+#   names = run_text(second.source)             its variables
 #   next(iter(names["train_loader"]))           a batch: numbers of words, and labels
-#   lab.look("loss_curve", turn_run)            a view; which one has the number that you want?
+#   lab.look("loss_curve", turn_run)            a view; which one has your number?
 
 # %% turn-form
 form = lab.diagnose(second, hints=hints)
@@ -964,7 +1024,7 @@ if form.handed_in:
     again = second.healthy().run().trace.metrics["accuracy"]
     print(f"repaired: {again:.3f} right, it was {turn_run.trace.metrics['accuracy']:.3f}")
 else:
-    print("Hand in the form first, then run this cell: it grades your diagnosis, shows the answer and runs the repair.")
+    print("Hand in the form first, then run this cell.")
 
 # %% [proof] turn-judged
 right_line = next(number for number, line in enumerate(second.source.splitlines(), 1) if "word.upper()" in line)
@@ -985,8 +1045,7 @@ ids = len(numbers.unique()) - 1
 # After you have handed in: decode what you print
 #
 # The smallest and the largest number of a batch are whole numbers, and say little. Decode a row into words, and {88 % = unknown} are the unknown word. The
-# vocabulary was made from upper-case words, and the program asks it for lower-case ones. For a missing word `get(word, 1)` gives 1, without an error. A larger model would read the same
-# row of ones.
+# vocabulary was made from upper-case words, and the program asks it for lower-case ones. For a missing word `get(word, 1)` gives 1, without an error.
 
 # %% [check] symptoms
 # Five complaints, and the question to ask first. Which belongs to which?
@@ -999,16 +1058,22 @@ ids = len(numbers.unique()) - 1
 #     A symptom narrows the causes down. It does not name one: then comes the check that rules out most per second.
 
 # %% [check] not_first
-# The loss of a new program is flat. Four proposals from the team. Which one do you make last?
+# The loss of a new program is flat. Of seven proposals, four must wait until the list is done. Which one comes first?
 #
-# ( ) Print one batch, with its smallest and largest number
-#     this one comes first: it costs a second, and it found the cause here.
-# (x) Use a larger network, with a better architecture
-#     yes. It costs most, changes most, and a fault in the data or in the step stays in it.
+# (x) Print one batch, with its smallest and largest number
+#     yes. It costs a second, and it found the cause here.
+# ( ) Use a larger network, with a better architecture
+#     it costs most, and a fault in the data or the step stays.
 # ( ) Train on two samples until their loss is 0
-#     this one is early: it takes seconds, and tells the step from the data.
+#     this is early, as it tells the step from the data. But the print is cheaper.
 # ( ) Run a tenth of the learning rate, on the twin as well
-#     it costs a run. But it changes one number, and it can rule out a rate that is too high.
+#     it costs a run. But it can rule out a rate that is too high.
+# ( ) Add dropout and weight decay, to regularize it
+#     they are for a gap between training and validation, and name no cause of a flat or diverging loss.
+# ( ) Search over learning rates and batch sizes
+#     each run of the search has the same fault. First let a baseline learn.
+# ( ) Conclude that this model cannot learn the task
+#     the list takes minutes. Before its end you cannot know.
 
 # %% [check] recap_check
 # Two samples are learned within seconds, the full training stays at ln 10, and smallest and largest number are as usual. What next?
@@ -1029,7 +1094,7 @@ ids = len(numbers.unique()) - 1
 # 3. **Two samples learned acquit the step.** *Fails when* the fault lies between the batches, or in the labels.
 # 4. **Look at pictures on a fixed scale.** *Fails when* there is no natural one: then compare with data that worked.
 #
-# **Next:** in [exercise 01](../exercises/01_wild_start.ipynb) the loss of another program jumps in the first steps. In
-# [exercise 02](../exercises/02_five_beginnings.ipynb) one of five recorded runs is broken, and you see no code. In
-# [exercise 03](../exercises/03_in_order.ipynb) a reviewer wants numbers withdrawn. [Lesson 02](02_overfit_one_batch.ipynb) makes a test
-# of check 4. The same checks work on your own script, without changing it: `bugzoo checkup train.py` runs them and ranks the suspects.
+# **Next:** in {exercise = 01} the loss jumps in the first steps. In
+# {exercise = 02} one of five recorded runs is broken, and you see no code. In
+# {exercise = 03} a reviewer wants numbers withdrawn. Check 4 becomes a test
+# in {lesson = 02}. On your own script, `bugzoo checkup train.py` runs the same checks and ranks the suspects.
