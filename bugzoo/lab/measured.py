@@ -39,7 +39,7 @@ class Measurement:
         with tempfile.TemporaryDirectory(prefix="bugzoo-measured-") as folder:
             own = {"BUGZOO_WIDGETS": "0", "BUGZOO_DATA": folder, "OMP_NUM_THREADS": "1", device.VARIABLE: device.CPU}
             done = subprocess.run(
-                [sys.executable, "-m", __name__, self.name],
+                [sys.executable, "-c", f"from {__name__} import main; main()", self.name],
                 input=self.text, capture_output=True, text=True, encoding="utf-8", env=os.environ | own, cwd=folder,
             )  # fmt: skip
         return "\n".join(part for part in (done.stdout.rstrip(), done.stderr.rstrip()) if part)
@@ -101,8 +101,9 @@ def _status(text: str) -> str:
     return f'<div class="bugzoo-status">{html.escape(text)}</div>'
 
 
-def main(name: str, text: str) -> None:
-    """Run what a [measured] cell needs, and then its text; print each value beside what the lesson says."""
+def main() -> None:
+    """In the new process: run what a [measured] cell needs, and then its text; print each value beside what the lesson says."""
+    name, text = sys.argv[1], sys.stdin.read()
     lesson, cell = find(name)
     names: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
@@ -121,7 +122,3 @@ def _told(value: Any) -> str:
     if isinstance(value, list):
         return "between {:.4g} and {:.4g}".format(*value)
     return f"measured {value:.4g}" if isinstance(value, float) else f"measured {value}"
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.stdin.read())

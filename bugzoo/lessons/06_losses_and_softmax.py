@@ -146,7 +146,7 @@ first_is_ln, spread_is_above = all(near_ln), all(above_ln)
 # times as large, they make it {higher with each size = spread_is_above}. So with a first loss above ln C, look at their standard deviation.
 
 # %% [markdown] surprise-text
-# ## Ten digits
+# ## Softmax twice, on digits
 #
 # The next run trains a digit classifier, healthy and with a softmax too many.
 
@@ -921,8 +921,8 @@ all_finite = all(map(math.isfinite, turn_run.trace.loss))
 # classes, and no label is in it. The model learns what it is told: all characters are equally likely.
 #
 # The line is an interview question of a published course, for a loss that becomes nan after some hundred steps. Measured here,
-# {every loss is finite = all_finite}: equal probabilities do not underflow. It is not safe: with a sure model it loses gradients, as you saw under *Write the
-# loss*.
+# {every loss is finite = all_finite}: equal probabilities do not underflow. `log(softmax)` is not safe: with a sure model it loses
+# gradients, as you saw under *Write the loss*.
 
 # %% [check] recap_check
 # A classifier with 100 classes has the line `F.cross_entropy(model(x).softmax(-1), y)`. Which symptom tells it from other bugs?

@@ -26,9 +26,9 @@ device = "cpu"  # or "auto", "cuda"
 import copy
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
+import bugzoo
 from bugzoo import lab
 
 device = lab.use(device)
@@ -74,29 +74,26 @@ view = lab.live(incident, explain=False)
 
 # %% numbers
 trace, healthy = view.result.trace, view.healthy.trace
+raised = bugzoo.Scenario(incident.program, incident.faults, {"dropout": 0.6}, device=device).run().trace
 print("              last 20 training losses   validation loss   validation accuracy")
-for name, one in (("incident", trace), ("healthy twin", healthy)):
+for name, one in (("incident", trace), ("healthy twin", healthy), ("dropout 0.6", raised)):
     print(f"{name:12}   {one.loss[-20:].mean():22.3f}   {one.metrics['loss']:15.3f}   {one.metrics['accuracy']:19.3f}")
-print("training losses that differ:", int((trace.loss != healthy.loss).sum()), "of", len(trace.loss))
+print("incident and twin, training losses that differ:", int((trace.loss != healthy.loss).sum()), "of", len(trace.loss))
 
 # %% [proof] numbers-proof
-import numpy as np
-
-import bugzoo
-
 length, ill_accuracy, ill_loss = len(trace.loss), trace.metrics["accuracy"], trace.metrics["loss"]
 well_accuracy, well_loss = healthy.metrics["accuracy"], healthy.metrics["loss"]
-more_dropout = bugzoo.Scenario(incident.program, incident.faults, {"dropout": 0.6}, device=device).run().trace
-more_dropout = more_dropout.metrics["accuracy"]
-no_difference = bool((trace.loss == healthy.loss).all())
-assert no_difference and ill_loss > well_loss + 0.05 and more_dropout < ill_accuracy - 0.1
+more_dropout = raised.metrics["accuracy"]
+equal_there = bool((trace.loss == healthy.loss).all()) or device != "cpu"  # what the text says of a CPU
+near = abs(trace.loss[-20:].mean() - healthy.loss[-20:].mean()) < 0.05
+assert equal_there and near and ill_loss > well_loss + 0.05 and more_dropout < ill_accuracy - 0.05
 
 # %% [folded] numbers-read
 # After the run: the training is innocent
 #
-# The losses of all {180 = length} steps are {the same to the last bit = no_difference}: in the plot the twin's line is exactly behind the incident's. So the weights are
-# the same, too. (On a GPU, the last digits may differ.) Two equal models get different scores. So it is not overfitting: the
-# fault is in the evaluation.
+# On a CPU, the losses of all {180 = length} steps are {the same to the last bit = equal_there}: in the plot the twin's line is exactly behind the incident's. So the weights are the same,
+# too. On a GPU two trainings differ slightly. Two such models should not get scores so far apart. So it is not overfitting: the fault is in the
+# evaluation.
 
 # %% [markdown] steady-text
 # ## Ask twice
@@ -262,12 +259,10 @@ thrice.reveal(rows_shown["incident"])
 
 # %% [proof] thrice-proof
 held = len(digits)
-assert len(set(three)) == 1 and abs(three[0] - well_accuracy) < 1e-6
+assert len(set(three)) == 1 and abs(three[0] - well_accuracy) * held < 3.5
 torch.manual_seed(1)
 fifty = [accuracy(answers(copy.deepcopy(trained), pictures)) for _ in range(50)]
-never_well = max(fifty) < well_accuracy - 0.03
-assert max(fifty) - min(fifty) > 0.03 and never_well
-mean_of_fifty = float(np.mean(fifty))
+assert max(fifty) - min(fifty) > 0.02 and max(fifty) < well_accuracy - 0.01
 
 # %% [predict] spread
 # Dropout and both BatchNorm layers are in train mode here. Set all but one kind to eval mode, and evaluate twenty times, with the same
@@ -284,7 +279,7 @@ mean_of_fifty = float(np.mean(fifty))
 # ## Which layer does what
 #
 # `model.train()` and `model.eval()` set one attribute, `training`, in the module and in all modules inside it. So the mode can be set for
-# each layer. The last column shows what varies, the first one what it costs.
+# each layer. The second column shows what varies. The last one has the same pictures, sorted by digit.
 
 
 # %% spread-run
@@ -299,31 +294,63 @@ def in_modes(dropout, norm):
     return model
 
 
-print("in train mode    mean accuracy   mean loss   lowest to highest accuracy")
+by_digit = digits.argsort()
+torch.manual_seed(0)  # so your means are those in the text
+print("in train mode   mean accuracy   lowest to highest   sorted by digit")
 table = {}
 for name, modes in {"nothing": (0, 0), "dropout": (1, 0), "BatchNorm": (0, 1), "both": (1, 1)}.items():
     model = in_modes(*map(bool, modes))
-    logits = [answers(model, pictures) for _ in range(20)]
-    found = [accuracy(one) for one in logits]
-    loss = sum(F.cross_entropy(one, digits).item() for one in logits) / len(logits)
-    table[name] = min(found), sum(found) / len(found), max(found), loss
-    print(f"{name:14} {table[name][1]:14.3f} {loss:11.3f}   {min(found):.3f} to {max(found):.3f}")
+    found = [accuracy(answers(model, pictures)) for _ in range(20)]
+    in_rows = accuracy(answers(model, pictures[by_digit]), digits[by_digit])
+    table[name] = min(found), sum(found) / len(found), max(found), in_rows
+    print(f"{name:13} {table[name][1]:15.3f}      {min(found):.3f} to {max(found):.3f} {in_rows:17.3f}")
+plus, cost = (round((table["BatchNorm"][column] - table["nothing"][column]) * len(digits)) for column in (1, 3))
+print(f"BatchNorm in train mode, sorted by digit: {cost:+d} of {len(digits)} pictures; in random order: {plus:+d}")
 spread.reveal(" and ".join(f"{name} {table[name][0]:.3f} to {table[name][2]:.3f}" for name in ("dropout", "BatchNorm")))
 
 # %% [proof] spread-proof
-norm_accuracy, norm_loss = table["BatchNorm"][1], table["BatchNorm"][3]
+import numpy as np
+
+norm_accuracy, norm_sorted, norm_cost, norm_plus = table["BatchNorm"][1], table["BatchNorm"][3], -cost, plus
 drop_low, drop_mean, drop_high = table["dropout"][:3]
-nine_points = 8 < 100 * (well_accuracy - drop_mean) < 10
+drop_points, mean_of_twenty = 100 * (table["nothing"][1] - drop_mean), table["both"][1]
 one_number = table["BatchNorm"][0] == table["BatchNorm"][2]
-better_alone = norm_accuracy > well_accuracy and norm_loss < well_loss
-assert nine_points and one_number and better_alone and drop_high - drop_low > 0.03
+assert one_number and drop_high - drop_low > 0.02 and drop_mean < well_accuracy - 0.03
+assert norm_cost > 15 and abs(norm_plus) < 7 and mean_of_twenty < well_accuracy - 0.03
+
+# %% [measured] five-seeds
+
+
+def differences(seed):
+    """Pictures that BatchNorm in train mode gets right more than eval mode: (in random order, sorted by digit)."""
+    names = bugzoo.Scenario(incident.program, seed=seed, device=device).run().trace.live.namespace
+    model, (inputs, targets) = names["model"].eval(), names["validation_loader"].dataset.tensors
+    inputs, targets = names["normalise"](inputs).to(device), targets.to(device)
+
+    def right(order):
+        with torch.no_grad():
+            logits = torch.cat([model(part) for part in inputs[order].split(32)])
+        return int((logits.argmax(-1) == targets[order]).sum())
+
+    in_eval_mode = right(slice(None))
+    model.norm1.train()
+    model.norm2.train()
+    return right(slice(None)) - in_eval_mode, right(targets.argsort()) - in_eval_mode
+
+
+with_seeds = [differences(seed) for seed in range(5)]
+either_way = min(one for one, _ in with_seeds) < 0 < max(one for one, _ in with_seeds)
+each_time = max(ordered for _, ordered in with_seeds) < -15
+assert either_way and each_time, with_seeds
 
 # %% [folded] spread-read
 # After the run: two mechanisms, and asking twice sees one
 #
-# Dropout makes the whole spread, and it costs {nine points = nine_points}. BatchNorm in train mode gives {one number = one_number}, however often you ask.
-# It is {better than eval mode's = better_alone}: {94.4 % = norm_accuracy}, with a loss of {0.36 = norm_loss} instead of {0.39 = well_loss}. Often told: batch statistics make validation
-# noisy and worse. Measured here, with batches of 32: neither. So is BatchNorm in train mode harmless?
+# Dropout makes the whole spread, and costs {9 = drop_points} points on average. BatchNorm in train mode gives {one number = one_number}, however often you ask. If the
+# pictures come sorted, this number is {85.0 % = norm_sorted}: it costs {25 = norm_cost} of {287 = held} pictures, and asking twice does not see it.
+#
+# In random order it gets {2 = norm_plus} pictures of {287 = held} more than eval mode. People often say: batch statistics make validation noisy. Within one order they do not.
+# On a CPU, with five seeds, it gets {sometimes more, sometimes fewer = either_way}. Sorted pictures cost {more than fifteen = each_time} each time.
 
 # %% [draw] rows
 # Only BatchNorm is in train mode, and the pictures come sorted by digit. Draw the accuracy for batches of 1, 16 and 256 pictures.
@@ -333,26 +360,19 @@ assert nine_points and one_number and better_alone and drop_high - drop_low > 0.
 
 
 # %% rows-run
-by_digit = digits.argsort()
 sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-found = {"sorted by digit": [], "in random order": []}
-for size in sizes:
-    found["sorted by digit"].append(
-        accuracy(answers(in_modes(False, True), pictures[by_digit], size), digits[by_digit])
-    )
-    found["in random order"].append(accuracy(answers(in_modes(False, True), pictures, size)))
-for name, values in found.items():
-    print(f"{name:16}", "  ".join(f"{size}: {value:.3f}" for size, value in zip(sizes, values, strict=True)))
+model, found = in_modes(False, True), {}
+for name, order in {"sorted by digit": by_digit, "in random order": slice(None)}.items():
+    found[name] = [accuracy(answers(model, pictures[order], size), digits[order]) for size in sizes]
+    print(f"{name:16}", "  ".join(f"{size}: {value:.3f}" for size, value in zip(sizes, found[name], strict=True)))
 rows.reveal({name: (sizes, values) for name, values in found.items()})
 
 # %% [proof] rows-proof
 at = {name: dict(zip(sizes, values, strict=True)) for name, values in found.items()}
 sorted_16, alone, mixed_16 = at["sorted by digit"][16], at["sorted by digit"][1], at["in random order"][16]
-mixed_256 = at["in random order"][256]
-alone_low = alone < well_accuracy - 0.1
-assert sorted_16 < mixed_16 - 0.15 and abs(mixed_256 - norm_accuracy) < 0.004
 eval_sorted = accuracy(answers(in_modes(False, False), pictures[by_digit], 16), digits[by_digit])
-order_free = abs(eval_sorted - well_accuracy) < 1e-6
+order_free = abs(eval_sorted - three[0]) * held < 1.5
+assert sorted_16 < mixed_16 - 0.1 and alone < mixed_16 - 0.05 and order_free
 
 # %% [folded] rows-read
 # After the run: an answer depends on its neighbors
@@ -492,8 +512,8 @@ LAZY = {
 # %% [markdown] look-text
 # ## Look at it
 #
-# Your function looks at one moment: here at the model as the evaluation finds it. The view `modes` looks at a whole run. It counts forward passes
-# without gradients, and those of them in train mode. First the incident, then the healthy twin.
+# Your function looks at one moment: here at the model as the evaluation finds it. The view `{view = modes}` looks at a whole run. It counts
+# {label = modes.evaluations}, and those of them in train mode. First the incident, then the healthy twin.
 
 # %% look
 print("before the evaluation, in train mode:", ", ".join(in_train_mode(trained)))
@@ -506,14 +526,14 @@ which_number.reveal()
 
 # %% [proof] look-proof
 row, far = (
-    "forward passes without gradients in train mode",
-    "distance between eval and train mode, same batch (share)",
+    "{label = modes.eval_in_train_mode}",
+    "{label = modes.between_modes}",
 )
-passes = looks["incident"]["forward passes without gradients"]
+passes = looks["incident"]["{label = modes.evaluations}"]
 all_in_train = looks["incident"][row] == passes and looks["healthy twin"][row] == 0
 as_far = abs(looks["incident"][far] - looks["healthy twin"][far]) < 0.05
 assert as_far and all_in_train
-assert looks["incident"]["distance of two passes in eval mode, same batch (share)"] == 0
+assert looks["incident"]["{label = modes.apart_in_eval}"] == 0
 
 # %% [folded] look-read
 # After the run: nine passes in the wrong mode
@@ -526,14 +546,14 @@ assert looks["incident"]["distance of two passes in eval mode, same batch (share
 # ([LAION-AI/CLIP_benchmark, issue 73](https://github.com/LAION-AI/CLIP_benchmark/issues/73)).
 
 # %% [predict] repaired
-# The incident is paused after its last step, before the evaluation. One call sets the model to eval mode. What will its validation
-# accuracy be?
+# The incident is paused after its last step, before the evaluation. One call sets the model to eval mode. How many of the {287 = held} validation
+# pictures will it get right?
 #
-# ( ) Near the twin's, not equal to it
-#     What would the difference be? Weights and running averages are the twin's, and eval mode draws no random numbers.
-# (x) The twin's, to the last bit
-#     The training was never touched. The fault is in one line before the evaluation.
-# ( ) About {88 % = ill_accuracy}, as it was before
+# ( ) Halfway between incident and twin
+#     That would need damage in the running averages. No evaluation has moved them yet.
+# (x) As many as the twin, give or take three
+#     The training was never touched. On a CPU the two are {equal to the last bit = mended_equal}. On a GPU two trainings differ slightly.
+# ( ) About {88 % = ill_accuracy} of them, as before
 #     That would need damage in the weights. They are the twin's.
 
 # %% [markdown] repair-text
@@ -555,10 +575,13 @@ view.resume()
 mended = view.result.trace.metrics
 for name, metrics in (("repaired", mended), ("healthy twin", healthy.metrics)):
     print(f"{name:12}   accuracy {metrics['accuracy']:.6f}   loss {metrics['loss']:.6f}")
-repaired.reveal(f"accuracy {mended['accuracy']:.3f}, the twin's {healthy.metrics['accuracy']:.3f}")
+right = [round(metrics["accuracy"] * len(digits)) for metrics in (mended, healthy.metrics)]
+repaired.reveal(f"{right[0]} of {len(digits)}, the twin {right[1]}")
+print(incident.diff())
 
 # %% [proof] repair-proof
-assert mended == healthy.metrics and in_train_mode(trained) == ["norm1", "norm2", "dropout"]
+mended_equal = mended == healthy.metrics or device != "cpu"  # what the text says of a CPU
+assert mended_equal and abs(right[0] - right[1]) <= 3 and in_train_mode(trained) == ["norm1", "norm2", "dropout"]
 
 # %% [check] which_test
 # Another team evaluates one checkpoint twice. It gets 60 of 100 right, then 89. The model has `dropout=0.3`. Which test tells a missing
@@ -569,7 +592,7 @@ assert mended == healthy.metrics and in_train_mode(trained) == ["norm1", "norm2"
 # (x) Pass one fixed batch through the model twice, and compare the outputs
 #     yes. The data cannot change now. If the outputs differ, the model draws random numbers.
 # ( ) Evaluate ten times, and report the mean together with its error
-#     the mean is precise and wrong. In this lesson's incident the mean of fifty is {0.855 = mean_of_fifty}, and eval mode gives {0.937 = well_accuracy}.
+#     the mean is precise and wrong. In this lesson's incident the mean of twenty is {0.860 = mean_of_twenty}, and eval mode gives {0.937 = well_accuracy}.
 
 # %% [markdown] forgot-text
 # ## The other switch
@@ -582,7 +605,7 @@ assert mended == healthy.metrics and in_train_mode(trained) == ["norm1", "norm2"
 # ( ) Its accuracy: dropout is active again
 #     Dropout follows the layer's flag. `no_grad()` does not touch it.
 # (x) Its memory: each batch keeps a graph
-#     Autograd records what a backward pass would need. The accuracy is the same, to the last bit.
+#     Autograd records what a backward pass would need. The accuracy is the same.
 # ( ) The weights: they get its gradients
 #     A gradient needs a call of `backward()`, and an evaluation has none.
 # ( ) Nothing: eval mode records no graph
@@ -591,51 +614,29 @@ assert mended == healthy.metrics and in_train_mode(trained) == ["norm1", "norm2"
 # %% figure
 from bugzoo.plots import evaluation_spread
 
-
-def kept_bytes(model, x):
-    """Bytes that a forward pass keeps for a backward pass, without the model's own tensors."""
-    kept = {}
-
-    def note(tensor):
-        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        model(x)
-    return sum(kept.values()) - sum(
-        kept.get(one.untyped_storage().data_ptr(), 0) for one in model.state_dict().values()
-    )
-
-
-ways, sizes_kept = {}, {}
+ways, graphs = {}, {}
 for mode in ("eval mode", "train mode"):
-    for grad in ("no_grad()", "with a graph"):
-        model = copy.deepcopy(trained).train(mode == "train mode")
-        with torch.set_grad_enabled(grad == "with a graph"):
-            sizes_kept[f"{mode}, {grad}"] = kept_bytes(model, batch)
-            ways[f"{mode}, {grad}"] = [
-                accuracy(torch.cat([model(normalize(part)) for part in pictures.split(32)])) for _ in range(20)
-            ]
-lab.picture(evaluation_spread.picture(ways, sizes_kept))
-for name, values in ways.items():
-    print(
-        f"{name:24}  accuracy {min(values):.3f} to {max(values):.3f}   kept for a batch {sizes_kept[name] / 1e6:.2f} MB"
-    )
-forgot.reveal(f"{sizes_kept['eval mode, with a graph'] / 1e6:.2f} MB for a batch, instead of 0")
+    for grad in ("with no_grad()", "without no_grad()"):
+        name, model = f"{mode}, {grad}", copy.deepcopy(trained).train(mode == "train mode")
+        with torch.set_grad_enabled(grad == "without no_grad()"):
+            logits = [torch.cat([model(normalize(part)) for part in pictures.split(32)]) for _ in range(20)]
+        ways[name], graphs[name] = [accuracy(one) for one in logits], logits[0].grad_fn is not None
+        print(f"{name:29}  accuracy {min(ways[name]):.3f} to {max(ways[name]):.3f}   keeps a graph: {graphs[name]}")
+lab.picture(evaluation_spread.picture(ways))
+kept = {grad: graphs[f"eval mode, {grad} no_grad()"] for grad in ("with", "without")}
+forgot.reveal(f"keeps a graph with no_grad(): {kept['with']}, without: {kept['without']}")
 
 # %% [proof] figure-proof
-kept_mb = sizes_kept["eval mode, with a graph"] / 1e6
-kept_times = sizes_kept["eval mode, with a graph"] / (batch.numel() * 4)
-assert len(set(ways["eval mode, no_grad()"] + ways["eval mode, with a graph"])) == 1
-assert sizes_kept["eval mode, no_grad()"] == sizes_kept["train mode, no_grad()"] == 0
-assert len(set(ways["train mode, no_grad()"])) > 3 < len(set(ways["train mode, with a graph"]))
+both_eval = ways["eval mode, with no_grad()"] + ways["eval mode, without no_grad()"]
+same_number = len(set(both_eval)) == 1
+graph_where = all(kept == ("without" in name) for name, kept in graphs.items())
+assert same_number and graph_where and min(len(set(values)) for name, values in ways.items() if "train" in name) > 3
 
 # %% [folded] figure-read
-# After the run: the dots show the mode, the bars the graph
+# After the run: the mode and the graph are independent
 #
-# The two columns on the left are in eval mode: one number, with or without a graph. There is a bar wherever `no_grad()` is missing, in both modes. A
-# batch keeps {0.55 MB = kept_mb}, {67 = kept_times} times its own size. A loop that collects loss tensors keeps the graphs of all its batches. You need both lines, for
-# two different reasons.
+# Eval mode gives {one number = same_number}, with or without a graph. Without `no_grad()` the logits keep a graph {in both modes = graph_where}, and with it the tensors of each
+# layer. A loop that collects loss tensors keeps the graphs of all its batches. You need both lines, for two different reasons.
 
 # %% [check] switches
 # Four lines that stand before an evaluation. What does each of them do to it?
@@ -650,7 +651,7 @@ assert len(set(ways["train mode, no_grad()"])) > 3 < len(set(ways["train mode, w
 # ## Does an evaluation change the model?
 #
 # A course says of a missing `eval()`: the validation loss is too high, and noisy. Measured here: {0.47 = ill_loss} instead of {0.39 = well_loss}, and another number each
-# time. So that holds. Often told, too: only the number is wrong, and the model is not touched, as the evaluation runs under `no_grad()`.
+# time. So that holds. People also say: only the number is wrong, and the model is not touched, as the evaluation runs under `no_grad()`.
 
 # %% [predict] changed
 # `state_dict()` of this model has {16 = tensors} tensors: weights, biases and the buffers of BatchNorm. How many of them does one
@@ -683,75 +684,49 @@ changed.reveal()
 changed_count, tensors = len(names), len(after)
 assert not set(names) & {name for name, _ in trained.named_parameters()}
 
-# %% [predict] better
-# You save this checkpoint after the evaluation in train mode. Later you load it, and evaluate it with `eval()`. The twin's checkpoint
-# gets {0.937 = well_accuracy}. What does this one get?
+# %% [predict] which_pass
+# You pass pictures through a copy of this model in train mode, under `no_grad()` and without labels. Then you evaluate it with `eval()` on the
+# validation pictures. Which pass moves the accuracy most?
 #
-# ( ) The same, as no weight has moved
+# ( ) None: no weight has moved
 #     Eval mode normalizes with the running averages, and these have moved.
-# ( ) Less, as its averages are spoiled
-#     They are averages over real pictures. See what other pictures do to them.
-# (x) More, as its averages are newer
-#     Here the averages had lagged behind weights that still moved fast. Any pass over real pictures brings them closer.
+# ( ) One over the validation pictures
+#     These are the pictures of the evaluation. But their averages are close to those of the training pictures.
+# (x) One over black pictures
+#     The averages now are those of black pictures, and eval mode normalizes every picture with them.
+# ( ) One over the training pictures
+#     The averages come from these pictures, moved by up to a pixel. They change little.
 
 # %% better-run
 train_pictures = program["images"][program["train"]].to(device)
-test_pictures, test_digits = program["images"][1437:].to(device), program["labels"][1437:].to(device)
-print("one pass in train mode over   validation accuracy and loss   accuracy on 360 other pictures")
+print("one pass in train mode over   accuracy with eval()   difference")
 passed = {}
 for name, shown in {
-    "nothing": pictures[:0], "validation pictures": pictures, "training pictures": train_pictures,
-    "black pictures": torch.zeros_like(pictures),
+    "nothing": [], "black pictures": torch.zeros_like(train_pictures),
+    "validation pictures": pictures, "training pictures": train_pictures,
 }.items():  # fmt: skip
     model = copy.deepcopy(trained)
     if len(shown):
         answers(model, shown)
-    logits = answers(model.eval(), pictures)
-    other = accuracy(answers(model, test_pictures), test_digits)
-    passed[name] = accuracy(logits), F.cross_entropy(logits, digits).item(), other
-    print(f"{name:27}   {passed[name][0]:19.3f} {passed[name][1]:8.3f} {other:33.3f}")
-better.reveal(f"{passed['validation pictures'][0]:.3f}")
+    passed[name] = accuracy(answers(model.eval(), pictures))
+    moved = round((passed[name] - passed["nothing"]) * len(digits))
+    print(f"{name:27} {passed[name]:22.3f}   {moved:+d} of {len(digits)} pictures")
+which_pass.reveal(f"black pictures, {passed['black pictures']:.3f} instead of {passed['nothing']:.3f}")
 
 # %% [proof] better-proof
-leaked_accuracy, leaked_loss = passed["validation pictures"][:2]
-black_accuracy = passed["black pictures"][0]
-other_well, other_leaked = passed["nothing"][2], passed["validation pictures"][2]
-train_does_it = passed["training pictures"][0] >= leaked_accuracy and passed["training pictures"][1] < leaked_loss
-moved_too = copy.deepcopy(trained)
-torch.manual_seed(3)
-with torch.no_grad():
-    for part in train_pictures.split(32):
-        moved_too(normalize(program["augment"](part)))
-# the pictures of the training itself, passed once more with the final weights, lower the loss as well
-lagged = F.cross_entropy(answers(moved_too.eval(), pictures), digits).item() < well_loss - 0.015
-assert lagged
-fifteen_points = 14 < 100 * (well_accuracy - black_accuracy) < 16
-assert leaked_accuracy > well_accuracy and other_leaked > other_well and train_does_it and fifteen_points
-
-
-def saved_after(seed):
-    """(loss of the incident's final model in eval mode, its twin's) with another seed."""
-    ill = bugzoo.Scenario(incident.program, incident.faults, seed=seed, device=device).run()
-    names, well = ill.trace.live.namespace, bugzoo.Scenario(incident.program, seed=seed, device=device).run()
-    inputs, targets = names["validation_loader"].dataset.tensors
-    with torch.no_grad():
-        logits = names["model"].eval()(names["normalise"](inputs).to(device))
-    return F.cross_entropy(logits, targets.to(device)).item(), well.trace.metrics["loss"]
-
-
-seeds = [saved_after(seed) for seed in range(5)]
-all_lower = all(ill < well for ill, well in seeds)
-assert all_lower and len(seeds) == 5
+moves = {name: round((value - passed["nothing"]) * held) for name, value in passed.items()}
+black_count, black_cost = len(train_pictures), -moves["black pictures"]
+leaked_plus, train_plus = moves["validation pictures"], moves["training pictures"]
+assert black_cost > 30 and max(abs(leaked_plus), abs(train_plus)) < black_cost / 3
 
 # %% [folded] better-read
-# After the run: the evaluation was a training of the averages
+# After the run: the pass trained the averages
 #
-# One evaluation in train mode, and the checkpoint is another model: {0.944 = leaked_accuracy} instead of {0.937 = well_accuracy}. The loss is lower {with each of five seeds = all_lower}. Is
-# this a leak? A pass over the training pictures {does as much = train_does_it}, and 360 pictures that the program never uses gain as well. In a training this
-# short, the averages {lag behind the weights = lagged}.
+# One pass over {1150 = black_count} black pictures, as from a covered camera, costs {110 = black_cost} of {287 = held} pictures. No weight has moved. So the model **is** touched: the pictures of
+# an evaluation in train mode decide how it normalizes all later ones. A checkpoint saves these averages, too.
 #
-# It is still a bug: the pictures of the evaluation decide what the model becomes. One pass over black pictures, as from a covered camera,
-# costs {fifteen points = fifteen_points}, and no weight moves. So the model **is** touched, and a higher number does not say that all is well.
+# A pass over the validation pictures gives {2 = leaked_plus} pictures of {287 = held} more, and one over the training pictures {2 = train_plus}. These are too few to count. A higher number does
+# not say that all is well.
 
 # %% [markdown] evaluate-text
 # ## An evaluation that leaves no trace
@@ -917,6 +892,25 @@ LAZY = {
     "stays in eval mode": without_graph(lambda model, loader: counted(model.eval(), loader)),
 }  # fmt: skip
 
+
+# %% evaluate-run
+# your function on the trained model; the last line compares modes, weights and buffers before and after
+def batches(pictures, digits):
+    return [(normalize(x), y) for x, y in zip(pictures.split(32), digits.split(32), strict=True)]
+
+
+train_digits = program["labels"][program["train"]].to(device)
+kept, modes = copy.deepcopy(trained.state_dict()), in_train_mode(trained)
+for name, data in (("validation", batches(pictures, digits)), ("training", batches(train_pictures, train_digits))):
+    print(f"{name:10} {evaluate(trained, data):.3f}, once more {evaluate(trained, data):.3f}")
+same = all(torch.equal(tensor, kept[name]) for name, tensor in trained.state_dict().items())
+print("modes, weights and buffers as found:", same and in_train_mode(trained) == modes)
+
+# %% [proof] evaluate-proof
+assert same and in_train_mode(trained) == modes == ["norm1", "norm2", "dropout"]
+valid, bare = (evaluate(trained, batches(*data)) for data in ((pictures, digits), (train_pictures, train_digits)))
+assert abs(valid - well_accuracy) * held < 3.5
+
 # %% [check] ends_in_train
 # A colleague's evaluation always ends in `model.train()`. In which of these programs does this line change the training?
 #
@@ -928,84 +922,6 @@ LAZY = {
 #     yes. After the first evaluation this BatchNorm is in train mode, and its pretrained averages begin to move.
 # ( ) One that has neither dropout nor BatchNorm in its model
 #     no layer of it reads the flag.
-
-# %% [predict] gap
-# A worried reader of the healthy run's log: in the last epoch the training accuracy is {82 % = as_logged}, and validation gets {94 % = valid}. Where do these eleven
-# points come from?
-#
-# (x) From the scoring: training was scored otherwise
-#     It was scored with dropout on, and on pictures that augmentation had moved. Validation has neither.
-# ( ) From a leak: validation pictures were trained on
-#     No validation picture is among the training pictures. And a leak lifts validation up to training, not above it.
-# ( ) From the weights: early in the epoch they were worse
-#     The log is a mean over moving weights, that is true. In this epoch it makes no difference to speak of.
-# ( ) From chance: the validation set is a small one
-#     One picture is a third of a point. Eleven points are more than thirty pictures.
-
-# %% [markdown] gap-text
-# ## Validation above training
-#
-# Often told: training accuracy is always the higher one. Your `evaluate` scores the training pictures as validation is scored. The
-# last line of the output compares modes and state dict before and after your evaluations.
-
-# %% gap-run
-epoch = len(program["train_loader"])
-run = paused_at(incident.healthy(), len(trace.loss) - epoch)
-live, logged = run.objects, []
-model, augment = live["model"], live["augment"]
-
-
-def note_accuracy(layer, inputs, output):
-    logged.append(accuracy(output, live["targets"]))
-
-
-handle = model.register_forward_hook(note_accuracy)
-run.advance(epoch)  # the last epoch
-handle.remove()
-torch.manual_seed(1)  # the augmentation draws random numbers
-train_digits = program["labels"][program["train"]].to(device)
-kept, modes = copy.deepcopy(model.state_dict()), in_train_mode(model)
-
-
-def scored(pictures, digits, change=lambda part: part):
-    parts = zip(pictures.split(32), digits.split(32), strict=True)
-    return evaluate(model, [(normalize(change(part)), targets) for part, targets in parts])
-
-
-scores = {
-    "training, as the loop logs it": sum(logged) / len(logged),
-    "training, without dropout": scored(train_pictures, train_digits, augment),
-    "training, without dropout and augmentation": scored(train_pictures, train_digits),
-    "validation": scored(pictures, digits),
-}
-for name, number in scores.items():
-    print(f"{name:43} {number:.3f}")
-same = all(torch.equal(one, kept[name]) for name, one in model.state_dict().items()) and in_train_mode(model) == modes
-print("modes, weights and buffers as found:", same)
-run.stop()
-gap.reveal(f"{scores['training, without dropout and augmentation']:.3f} if scored as validation is")
-
-# %% [proof] gap-proof
-as_logged, no_drop, bare, valid = scores.values()
-assert same and as_logged < no_drop < bare and valid < bare and abs(valid - well_accuracy) < 1e-6
-eleven = 10.5 < 100 * (valid - as_logged) < 11.5
-ninety, just_above = 0.88 < no_drop < 0.92, valid < bare < valid + 0.02
-assert eleven and ninety and just_above
-with torch.no_grad():
-    torch.manual_seed(0)
-    end = [
-        accuracy(copy.deepcopy(trained)(normalize(augment(part))), targets)
-        for part, targets in zip(train_pictures.split(32), train_digits.split(32), strict=True)
-    ]
-end_of_epoch = float(np.mean(end))
-no_better = end_of_epoch < as_logged + 0.02
-assert no_better and modes == ["norm1", "norm2", "dropout"]
-
-# %% [folded] gap-read
-# After the run: compare what was measured alike
-#
-# Without dropout the training accuracy is {about 90 % = ninety}. Without augmentation too, it is {just above validation = just_above}. The weights at the end of the epoch are {no better = no_better} than
-# the log's mean, if they are scored in the same way. So nothing is wrong. A generalization gap compares *data*: hold mode and augmentation fixed.
 
 # %% [markdown] play-text
 # ## Play
@@ -1032,8 +948,8 @@ play = lab.play(without_eval, dropout=(0.0, 0.8, 0.4), pictures_in_a_batch=(1, 2
 # %% [markdown] turn-text
 # ## Your turn, against the clock
 #
-# Another program, another complaint: *"I added a few lines that look at the accuracy now and then. Since then the training loss falls faster than ever: {0.13 = turn_loss} at the end,
-# where it used to be {0.17 = turn_well_loss}. I expected a better model, but validation gets {96.2 % = turn_accuracy}; it used to get {96.5 % = turn_well}. Looking changes nothing, does it?"*
+# Another program, another complaint: *"I added a few lines that look at the accuracy now and then. Since then the training loss falls faster than ever: {0.13 = turn_loss} at the
+# end, where it used to be {0.17 = turn_well_loss}. So the model learns more, and validation should follow. It moved by {a few pictures of 287 = turn_few}: {96.2 % = turn_accuracy}, where it was {96.5 % = turn_well}."*
 #
 # Say **what** is wrong, in which **line**, and which **test** tells it from its look-alike. Three hints are below; run their cell
 # in any case, it opens none by itself. The clock starts when the run is over. You have six minutes. It interrupts nothing.
@@ -1046,9 +962,12 @@ clock = lab.timer(6)
 
 # %% [proof] turn-proof
 turn_loss, turn_accuracy = turn_run.trace.loss[-20:].mean(), turn_run.trace.metrics["accuracy"]
+
+# %% [measured] twin-of-the-transfer
 turn_twin = second.healthy().run().trace
 turn_well_loss, turn_well = turn_twin.loss[-20:].mean(), turn_twin.metrics["accuracy"]
-assert turn_loss < turn_well_loss - 0.02 and turn_accuracy <= turn_well
+turn_few = abs(turn_accuracy - turn_well) * held < 5.5
+assert turn_loss < turn_well_loss - 0.02 and turn_few
 
 # %% turn-hints
 hints = lab.hints(second)
@@ -1070,6 +989,7 @@ if form.handed_in:
     clock.stop()
     print(judged(second, form.diagnosis.record()))
     print(second.diff())
+    lab.look("modes", turn_run)
 else:
     print("Hand in the form first, then run this cell: it grades your diagnosis and shows the answer.")
 
@@ -1097,8 +1017,9 @@ assert from_21, asked_at
 # %% [folded] turn-read
 # After you have handed in: a mode that was not put back
 #
-# The look at step 20 sets eval mode, and no line sets train mode again. {From step 21 on = from_21} dropout is off in training: {91 % = in_eval} of all training passes ran in eval mode. The loss is
-# lower because no units are dropped, not because the model has learned more. One look at step 1 shows nothing: the mode changes later.
+# The look at step 20 sets eval mode, and no line sets train mode again. {From step 21 on = from_21} dropout is off in training. The view `modes` shows
+# that {91 % = in_eval} of all training passes ran in eval mode. The loss is lower because no units are dropped. One look at step 1 shows nothing: the mode
+# changes later.
 #
 # Your `evaluate` in place of these lines cannot do this: it puts back what it found.
 
@@ -1124,9 +1045,46 @@ assert from_21, asked_at
 #    `try` and `finally`.
 # 4. **Compare the state dict before and after.** *Fails when* a layer keeps state outside its parameters and buffers.
 #
-# **Next:** are the numbers in [exercise 25](../exercises/25_doubted_numbers.ipynb) worth anything? In
-# [exercise 26](../exercises/26_never_the_same.ipynb) one review gets another score each time. In
-# [exercise 27](../exercises/27_small_parts.ipynb) a validation loss got worse, and not everything that looks odd does harm.
+# **Next:** are the numbers in {exercise = 25} worth anything? In
+# {exercise = 26} one review gets another score each time. In
+# {exercise = 27} a validation loss got worse, and not everything that looks odd does harm.
 #
 # The same views work on your own script, without changing it: `bugzoo checkup train.py`. It also counts evaluations that ran in train
 # mode, and training passes that ran in eval mode.
+
+# %% [measured] gap-taken-apart
+epoch = len(program["train_loader"])
+last_epoch = paused_at(incident.healthy(), len(trace.loss) - epoch)
+live, logged = last_epoch.objects, []
+augment = live["augment"]
+handle = live["model"].register_forward_hook(
+    lambda layer, inputs, output: logged.append(accuracy(output, live["targets"]))
+)
+last_epoch.advance(epoch)
+handle.remove()
+last_epoch.stop()
+as_logged = float(np.mean(logged))
+
+
+def in_training(model):
+    """Accuracy over the training pictures, augmented and in the model's present mode."""
+    torch.manual_seed(1)
+    parts = zip(train_pictures.split(32), train_digits.split(32), strict=True)
+    with torch.no_grad():
+        return float(np.mean([accuracy(model(normalize(augment(part))), targets) for part, targets in parts]))
+
+
+no_drop, end_of_epoch = in_training(copy.deepcopy(trained).eval()), in_training(copy.deepcopy(trained))
+ninety, just_above, no_better = 0.88 < no_drop < 0.92, valid < bare < valid + 0.02, end_of_epoch < as_logged + 0.02
+assert as_logged < no_drop - 0.03 and no_drop < bare - 0.01 and ninety and just_above and no_better
+
+# %% [folded] appendix
+# Appendix, for the curious: why validation can score above training
+#
+# People often say: training accuracy is always the higher one. In the last epoch of the healthy run, training has {82 % = as_logged} in the log, and
+# validation gets {94 % = valid}. They were scored differently: training with dropout on, and on pictures that augmentation had moved.
+#
+# Without dropout, training gets {about 90 % = ninety}. Without augmentation too, it is {just above validation = just_above}, as your `evaluate` has shown. The log is also a mean over
+# moving weights. That does not explain it: scored in the same way, the weights at the end are {no better = no_better} than the log's mean.
+#
+# A generalization gap compares *data*: hold mode and augmentation fixed.

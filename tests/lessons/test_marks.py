@@ -37,7 +37,10 @@ def test_a_mark_is_filled_in(mark: str, name: str) -> None:
         ("{label = one_batch.best_los}", "There is no row of the view one_batch named 'best_los'."),
         ("{label = one_bach.best_loss}", "There is no view named 'one_bach'. Did you mean one_batch"),
         ("{label = loss_curve.loss}", "There is no row of the view loss_curve named 'loss'"),
-        ("{label = outputs.row_sum}", "2 such rows. Write one of double_normalisation.row_sum, output_gradient.row_sum."),
+        (
+            "{label = outputs.row_sum}",
+            "2 such rows. Write one of double_normalisation.row_sum, output_gradient.row_sum.",
+        ),
         ("{view = output}", "Did you mean outputs"),
         ("{cause = loss/dobule_softmax}", "Did you mean loss/double_softmax"),
         ("{exercise = 99}", "There is no exercise named '99'"),
