@@ -115,7 +115,7 @@ def test_a_hidden_run_and_an_unneeded_cell_are_told(tmp_path: Path) -> None:
     (problem,) = read_through(small(tmp_path, 'two = looks["a"]', 'two = looks["a"].run()'))[-1:]
     assert "the text has two from a run that no reader sees; make it [measured]" in problem
     problems = read_through(small(tmp_path, "{1.5 = late}", "`1.5`"))
-    assert problems == ["07_small.py, line 40 (late-runs): no text needs what it measures; make it [proof]"]
+    assert problems == ["07_small.py, line 37 (late-runs): no text needs what it measures; make it [proof]"]
 
 
 def first() -> str:
