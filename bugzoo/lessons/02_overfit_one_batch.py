@@ -16,9 +16,8 @@
 # You need about {55 = minutes} minutes, and to know what a loss, a batch and an optimizer are. Halfway, after *Look at it*, is a good
 # place for a pause.
 #
-# Before each result you predict it. Say something, even a guess: it is saved, not graded, and the cell with the result comes
-# back to it. Read folded text after the run above it. After a restart of the kernel choose *Run* → *Run All Above Selected
-# Cell*; your predictions and your code are still there. The [glossary](glossary.ipynb) explains words that you do not know.
+# Predict before each result, even by a guess: it is saved, not graded. Read folded text after the run above it. After a restart
+# of the kernel choose *Run* → *Run All Above Selected Cell*. The [glossary](glossary.ipynb) explains words.
 
 # %% setup
 device = "cpu"  # or "auto", "cuda"
@@ -43,17 +42,17 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # ## The incident
 #
 # > *Friday, 16:10.* "The review classifier does not learn any more. The loss is about {0.7 = ill_late} from the first step to the last. I tried
-# > learning rates from {0.0001 = low_rate} to {0.5 = top_rate}: the same. There are gradients, no layer is frozen, and this morning it worked."
+# > learning rates from {0.0001 = low_rate} to {0.5 = top_rate}: {the same = all_stuck}. There are gradients, no layer is frozen, and this morning it worked."
 #
 # The program reads film reviews and says *positive* or *negative*. An embedding turns words into vectors, an LSTM of two layers
 # reads them, and a linear layer gives two logits. The reviews are generated, with traps such as "not good". In
 # {4 of 100 = turned} the label is wrong on purpose, so no model can honestly get more than {0.96 = honest} of them right. Its healthy
-# version gets {0.78 = well_accuracy} after {150 = length} steps. You will meet this program in other lessons and in exercises.
+# version gets {0.77 to 0.82 = well_accuracy} after {150 = length} steps.
 
 # %% [predict] first_loss
 # Two classes, and a model that knows nothing yet. What is the loss of the very first batch?
 #
-# (=) {0.693 = ln_2} +- 0.03
+# (=) {0.693 = ln_2} +- 0.05
 #     A model that knows nothing gives each class the probability 1/2, and the loss is -ln(1/2) = ln 2.
 # (~) 0.5 +- 0.04
 #     That is the probability of each class. The loss is its negative logarithm, ln 2.
@@ -66,8 +65,7 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # ## Watch it
 #
 # The cell below trains the model twice on the same batches: first a **healthy twin**, the same program without the fault, then
-# the incident. The twin's curve stays in the background. The runs start when you see the plot. The faint lines are what was
-# measured, the strong ones the mean of the last steps.
+# the incident. Faint lines are what was measured, strong ones the mean of the last steps.
 
 # %% live
 incident = lab.case("02/incident")
@@ -97,13 +95,26 @@ well_late, well_accuracy, ill_accuracy = (
     healthy.metrics["accuracy"],
     trace.metrics["accuracy"],
 )
-assert abs(begin - 0.693) < 0.03 and abs(ill_late - 0.693) < 0.03 and abs(ill_early - ill_late) < 0.02
+assert abs(begin - 0.693) < 0.05 and abs(ill_late - 0.693) < 0.05 and abs(ill_early - ill_late) < 0.02
+torch.manual_seed(0)
+body, guesses = torch.randn(1000, 56), torch.randint(2, (1000,))
+plain_head, large_head = torch.nn.Linear(56, 2), torch.nn.Linear(56, 2)
+with torch.no_grad():
+    large_head.weight *= 10
+    first = [
+        F.cross_entropy(logits, guesses).item()
+        for logits in (plain_head(0.1 * body), torch.nn.BatchNorm1d(2)(plain_head(0.1 * body)), large_head(0.1 * body))
+    ]
+not_there = abs(first[0] - ln_2) < 0.02 and first[1] > ln_2 + 0.05 and first[2] > ln_2 + 0.05
 
 # %% [folded] numbers-read
 # After the run: what the first loss says
 #
 # The first loss is {0.681 = begin}, about ln 2. So the loss function gets logits and labels, and the first guess is a fair one. The last
-# 20 steps cost {0.71 = ill_late} on average: {150 = length} steps have taught it nothing. The ups and downs are the noise of the batches.
+# 20 steps cost {0.71 = ill_late} on average: {150 = length} steps have taught it nothing.
+#
+# Not every model begins there: BatchNorm on the logits, or large weights in the head, {raise the first loss = not_there}.
+# What a confident mistake costs is counted in {lesson = 06}.
 #
 # What do you do next: data, rate, model? The loss curve does not say. The next test rules out all the data in seconds.
 
@@ -122,9 +133,9 @@ assert abs(begin - 0.693) < 0.03 and abs(ill_late - 0.693) < 0.03 and abs(ill_ea
 # this a test of *your* training:
 #
 # - Use the loss and the optimizer **of the program**, with its learning rate. A loop with a new optimizer tests the new optimizer.
-# - **Leave no trace.** Otherwise your training starts from a model that has memorized 8 reviews. `copy.deepcopy` copies what
-#   you give it. An optimizer holds parameters, so model and optimizer must be copied *together*, in one call: the copied
-#   optimizer then holds the copied parameters.
+# - **Leave no trace.** Otherwise your training starts from a model that has memorized 8 reviews. An optimizer
+#   holds parameters, so copy model and optimizer *together*, in one call of `copy.deepcopy`: the copied optimizer then holds
+#   the copied parameters.
 #
 # **Write it:** the loss of every tenth step, in training mode. `loss_of(model, batch)` is the loss.
 
@@ -294,11 +305,17 @@ def at_start(scenario):
     view.wait_pause()
     names = dict(view.objects)
     view.stop()
+    view.wait()
     return names
 
 
+right = []
+
+
 def loss_of(model, batch):
-    return F.cross_entropy(model(batch[0]), batch[1])  # as the program has it
+    logits = model(batch[0])
+    right.append((logits.argmax(1) == batch[1]).sum().item())
+    return F.cross_entropy(logits, batch[1])  # as the program has it
 
 
 torch.manual_seed(0)  # dropout draws random numbers
@@ -309,23 +326,22 @@ steps = list(range(10, 201, 10))
 curves = {}
 for name, run in (("healthy twin", well), ("incident", ill)):
     curves[name] = overfit(run["model"], run["optimizer"], loss_of, batch)
-    print(
-        f"{name:12}",
-        "  ".join(f"{step}: {loss:.5f}" for step, loss in list(zip(steps, curves[name], strict=True))[::5]),
-    )
+    told = "  ".join(f"{steps[at]}: {curves[name][at]:.5f}" for at in (0, 5, 10, 15))
+    print(f"{name:12} {told}  right at the end: {right[-1]} of 8")
 one_batch.reveal({name: (steps, losses) for name, losses in curves.items()})
 
 # %% [proof] one-batch-proof
 well_end, ill_end, well_50 = curves["healthy twin"][-1], curves["incident"][-1], curves["healthy twin"][4]
 ill_begin = curves["incident"][0]
-below = well_50 < 0.01
+below, all_right, ill_right = well_50 < 0.01, set(right[-300:-200]) == {8}, right[-1]
+assert ill_right < 8
 assert well_end < 1e-3 and abs(ill_end - ill_begin) < 0.1 and ill_end > 0.5
 
 # %% [folded] one-batch-read
 # After the run: the data is innocent
 #
-# The healthy program is {below 0.01 = below} after 50 steps. The incident stays at {0.6 = ill_end}. Neither shuffling, nor the loader, nor labels in
-# other batches, nor the validation played a part. A model memorizes eight reviews even if their labels are wrong. So the
+# The healthy program is {below 0.01 = below} after 50 steps, and has {all eight right = all_right} at the end. The incident stays at {0.6 = ill_end}. Shuffling, loader,
+# other labels and validation played no part. A model memorizes eight reviews even if their labels are wrong. So the
 # fault is in the step itself: model, loss, gradient or optimizer.
 
 # %% [check] outcomes
@@ -364,12 +380,19 @@ def with_rate(run, factor):
     return model, optimizer
 
 
+def plain_sgd(rate, loss_of):
+    torch.manual_seed(0)
+    return overfit(well["model"], torch.optim.SGD(well["model"].parameters(), lr=rate), loss_of, batch)[-1]
+
+
 weights = list(ill["model"].parameters())
 print(f"1  trainable tensors: {sum(w.requires_grad for w in weights)} of {len(weights)}")
 print(f"2  fifty times the rate: {overfit(*with_rate(ill, 50), loss_of, batch)[-1]:.3f}")
 print(f"3  the loss summed:      {overfit(ill['model'], ill['optimizer'], summed, batch)[-1] / 8:.3f}")
 healthy_sum = overfit(well["model"], well["optimizer"], summed, batch)[-1] / 8
 print(f"   in the healthy twin, averaged {curves['healthy twin'][-1]:.5f}, summed {healthy_sum:.5f}")
+sgd = plain_sgd(0.01, summed) / 8, plain_sgd(0.08, loss_of), plain_sgd(0.01, loss_of)
+print(f"   with plain SGD summed {sgd[0]:.5f}; averaged, rate times 8 {sgd[1]:.5f}; averaged {sgd[2]:.5f}")
 suspects.reveal()
 
 # %% [proof] suspects-proof
@@ -378,23 +401,28 @@ ill_sum = overfit(ill["model"], ill["optimizer"], summed, batch)[-1] / 8
 rate = ill["optimizer"].param_groups[0]["lr"]
 low_rate, top_rate = rate / 100, rate * 50
 assert all(w.requires_grad for w in weights) and rate_50 > 0.5 and ill_sum > 0.5
-for tried in (low_rate, top_rate):
-    slow = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": tried}, device=device).run().trace.loss
-    assert abs(slow[-20:].mean() - 0.7) < 0.03
 both_learn = healthy_sum < 1e-3
+sgd_sum, sgd_mean, sgd_alike = sgd[0], sgd[2], abs(sgd[0] - sgd[1]) < 0.01 < sgd[2] - sgd[0]
 count = len(weights)
+
+# %% [measured] other-rates
+stuck = []
+for tried in (1e-4, 0.5):
+    slow = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": tried}, device=device).run().trace.loss
+    stuck.append(abs(slow[-20:].mean() - 0.7) < 0.03)
+all_stuck = all(stuck)
 
 # %% [folded] suspects-read
 # After the run: three suspects, none of them guilty
 #
 # All {11 = count} tensors are trainable. The rate makes no difference, and neither does the sum. In the healthy twin {both losses go to zero = both_learn},
-# averaged or summed: **Adam divides each gradient by its own size**, so a factor of 8 disappears. Under plain SGD the sum would be
-# a learning rate 8 times as high.
+# averaged or summed: **Adam divides each gradient by its own size**, so a factor of 8 disappears. Under plain SGD the sum {is a learning
+# rate 8 times as high = sgd_alike}: the loss ends at {0.19 = sgd_sum} either way, and with the mean alone at {0.45 = sgd_mean}.
 
 # %% [markdown] moved-text
 # ## Who moved?
 #
-# A step has three parts: the loss, its gradient, the update. The loss is right. Is there a gradient, and does the update change the
+# A step has three parts: the loss, its gradient, the update. Is there a gradient, and does the update change the
 # model? Compare the weights before a step with those after it.
 #
 # **Write it:** the names of the tensors that changed at all. A change in the last bit counts: a tensor that moves too slowly is
@@ -617,14 +645,13 @@ all_outside = (
 # After the run: an optimizer for a model that is gone
 #
 # The optimizer holds {none of the model's tensors = all_outside}. The line with `+` makes the model a second time, *after* the optimizer. From there on
-# `model` is the new one, and the optimizer steps the old one, which the loop never calls. Gradients reach the new model, and no step uses them.
+# the optimizer steps the old one, which the loop never calls.
 #
 # Look again at the plot at the top. Its lower half has no line for the incident: it shows the gradient that the *optimizer*
 # gets, and this one {got none = no_norm}. You can see that only if you miss something that should be there.
 #
 # In a notebook you need no extra line for this: run the cell of the model again, and not the cell of the optimizer. It
-# happens in public too. A reader of a well-known tutorial replaced its update by `optimizer.step()`, and the loss stayed high. The
-# author found that the notebook made the model twice, and that the optimizer had the first one
+# happened in a well-known tutorial
 # ([spro/practical-pytorch, issue 9](https://github.com/spro/practical-pytorch/issues/9)).
 
 # %% [predict] which_number
@@ -655,14 +682,14 @@ for view_name in ("weights", "one_batch"):
 which_number.reveal()
 
 # %% [proof] look-proof
-held = "share of elements trainable, in no optimizer, never moved"
-still = "lowest loss over the first"
+held = "{label = weights.outside_and_untouched_share}"
+still = "{label = one_batch.ratio}"
 half = abs(looks["weights", "incident"][held] - 0.5) < 0.01 and looks["weights", "healthy twin"][held] == 0
 assert looks["one_batch", "incident"][still] == 1 and looks["one_batch", "healthy twin"][still] < 0.2
 tensors_twice = looks["weights", "incident"]["parameter tensors"]
 flat = (
-    looks["one_batch", "incident"]["lowest loss on the batch"]
-    == looks["one_batch", "incident"]["highest loss on the batch"]
+    looks["one_batch", "incident"]["{label = one_batch.best_loss}"]
+    == looks["one_batch", "incident"]["{label = one_batch.highest_loss}"]
 )
 
 # %% [folded] look-read
@@ -670,7 +697,7 @@ flat = (
 #
 # The view counts {22 = tensors_twice} tensors in the incident, as two models were alive: {half of the elements = half} are trainable and held by no optimizer. In
 # the twin the share is 0. `one_batch` repeats the program's own loop with the same random numbers, so the incident's loss is
-# {the same in each step = flat}, to the last digit. (On a GPU, a kernel may add in another order each time, and the last digits differ.)
+# {the same in each step = flat}, to the last digit. (On a GPU the last digits may differ.)
 
 # %% [predict] repaired
 # The incident is paused after step 40 and gets a new optimizer for the model that it trains. What happens to its curve?
@@ -685,7 +712,7 @@ flat = (
 # %% [markdown] repair-text
 # ## Repair the running program
 #
-# `view.objects` are the variables of the paused program. A new optimizer takes the place of the old one, and the run goes on.
+# `view.objects` are the variables of the paused program. A new optimizer takes the place of the old one.
 
 # %% repair
 view = lab.live(incident, pause_at=40, explain=False)
@@ -709,45 +736,51 @@ assert mended.loss[:40].mean() > 0.65 > mended.loss[-20:].mean() > healthy.loss[
 # %% [markdown] habits-text
 # ## Two habits that go with it
 #
-# **Save the weights before the first steps.** It is one line, and it answers "did anything move, ever?" at any time, also
-# after a night. **Train on 100 samples first.** A whole training, with its loader and its validation, then takes seconds.
+# **Save the weights before the first step.** It is one line, and it answers "did anything move, ever?" even after a night.
+# **Train on 100 samples first.** A whole training, with loader and validation, then takes seconds.
 
 # %% habits
+import tempfile
+from pathlib import Path
+
+folder, zeros = Path(tempfile.mkdtemp()), {}
+settings = {"reviews": 125, "epochs": 20, "batch_size": 20}
 for name, case in (("incident", incident), ("healthy twin", incident.healthy())):
-    settings = {"reviews": 125, "epochs": 20, "batch_size": 20}
-    small = bugzoo.Scenario(case.program, case.faults, settings, device=device)
-    run = lab.LiveView(small, pause_at=1, show_twin=False).start()
-    run.wait_pause()
-    at_one = weights_of(run.objects["model"])
-    run.resume()
-    losses = run.result.trace.loss
-    print(
-        f"{name:12}  100 reviews, {len(losses)} steps: loss {losses[:5].mean():.2f} to {losses[-5:].mean():.2f}",
-        end="   ",
-    )
-    print("moved since step 1:", len(moved(at_one, weights_of(run.objects["model"]))), "tensors")
+    source = bugzoo.Scenario(case.program, case.faults, settings, device=device).source
+    save = f"torch.save(model.state_dict(), {str(folder / 'step_0.pt')!r})"  # in the program, before its loop
+    run = lab.LiveView(source.replace("# %% Training", f"{save}\n\n# %% Training"), show_twin=False).start()
+    losses, model = run.result.trace.loss, run.objects["model"]
+    zero = copy.deepcopy(model)
+    zero.load_state_dict(torch.load(folder / "step_0.pt"))
+    zeros[name] = moved(weights_of(zero), weights_of(model))
+    told = f"100 reviews, {len(losses)} steps: loss {losses[:5].mean():.2f} to {losses[-5:].mean():.2f}"
+    print(f"{name:12}  {told}   moved since step 0: {len(zeros[name])} tensors")
 
 # %% [proof] habits-proof
-assert losses[-5:].mean() < 0.3
+assert losses[-5:].mean() < 0.3 and [len(names) for names in zeros.values()] == [0, count]
 
 # %% [predict] share
-# "The single-batch test catches four of five bugs." We ran it on {more than 150 faults = many_faults}, each in every program that it fits. In how
-# many does it raise an alarm?
+# "The single-batch test catches four of five bugs." Here are six: wiped gradients, stale gradients, noisy labels, a leaky split, some
+# parameters without an optimizer, a learning rate far too low. In how many does the test raise an alarm?
 #
-# (x) About 15, every tenth one
-#     It is a sharp test for a small group: steps that do not learn. Most mistakes let a step learn the wrong thing.
-# ( ) About 75, every second one
-#     It fires where a step cannot learn at all. That is not half of what goes wrong.
-# ( ) About 120, as it is said
-#     Most faults let a model learn the wrong thing, and learn it well.
+# ( ) In none: each of these programs has a loss and a gradient
+#     Two of the six hardly move a weight.
+# (x) In two
+#     Wiped gradients and the low rate do not learn at all. The other four learn, in part the wrong thing.
+# ( ) In five, as the sentence has it
+#     Noisy labels and leaked rows can be memorized, too.
+# ( ) In all six
+#     A split plays no part on one batch.
 
 # %% [markdown] caught-text
 # ## How many bugs does it catch?
 #
-# Six faults in a program that reads digits, and the test on the first batch of each, by the program's own loop.
+# The six faults in a program that reads digits, and the test on the first batch of each. The last line counts all proved faults,
+# each in every program that it fits. (Their results are in the repository, not in an installed package.)
 
 # %% caught-run
 from bugzoo import diagnostics
+from bugzoo.proving import ledger
 
 caught = {}
 for fault in (
@@ -756,31 +789,33 @@ for fault in (
 ):  # fmt: skip
     run = bugzoo.Scenario("mlp", (fault,), settings={"epochs": 1}, device=device).run()
     numbers = diagnostics.read("overfit_one_batch", run).numbers
-    verdict = diagnostics.instrument("overfit_one_batch").judge(numbers)
-    caught[fault] = verdict.fired
-    first, lowest = numbers["first_loss"], numbers["best_loss"]
-    print(f"{'caught' if verdict.fired else 'passes':7} loss {first:.2f} to {lowest:.2f}  {fault}")
+    caught[fault] = diagnostics.instrument("overfit_one_batch").judge(numbers).fired
+    print(
+        f"{'caught' if caught[fault] else 'passes':7} loss {numbers['first_loss']:.2f} to {numbers['best_loss']:.2f}  {fault}"
+    )
 share.reveal(f"{sum(caught.values())} of these 6")
+
+bugs = [
+    ledger.read("faults", name).get("cells", {}) for name in ledger.names("faults") if not name.startswith("traps/")
+]
+if proved := [pair for pairs in bugs for pair in pairs.values() if not pair["problems"]]:
+    print(f"all: {sum('overfit_one_batch' in pair['fired'] for pair in proved)} of {len(proved)} pairs caught")
 
 # %% [proof] caught-proof
 assert [name for name, one in caught.items() if one] == ["loop/gradients_wiped", "optimizer/lr_too_low"]
-from bugzoo import faults
-from bugzoo.proving import ledger
+many_pairs, pairs_share = len(proved) > 800, sum("overfit_one_batch" in pair["fired"] for pair in proved) / len(proved)
+one_in_seven = 0.12 < pairs_share < 0.17
 
-noticed = {}
-for known in faults.catalogue():
-    if not known.startswith("traps/") and known in ledger.names("faults"):
-        cells = [one for one in ledger.read("faults", known)["cells"].values() if not one["problems"]]
-        if cells:
-            noticed[known] = 2 * sum("overfit_one_batch" in one["fired"] for one in cells) >= len(cells)
-many_faults, one_in_ten = len(noticed) > 150, 0.05 < sum(noticed.values()) / len(noticed) < 0.15
-fifteen = sum(noticed.values())
+# %% [folded] caught-read
+# After the run: a sharp test for a small group
+#
+# Of {more than 800 pairs = many_pairs} of fault and program, it catches {about one in seven = one_in_seven}. It fires where a step cannot learn; most mistakes let it
+# learn the wrong thing.
 
 # %% [markdown] figure-text
 # ## Five ways through one batch
 #
-# The same eight reviews, five times: as it should be, with an optimizer of another model, with a rate that is far too low, with
-# labels drawn again in each step, and with the first suspect of the list: everything frozen but the head.
+# Five trainings on the same eight reviews. One of them has the first suspect of the list: everything is frozen but the head.
 
 # %% [predict] frozen
 # Embedding and LSTM are frozen at random weights; the head can learn. What does the loss on 8 reviews do in 200 steps?
@@ -788,7 +823,7 @@ fifteen = sum(noticed.values())
 # ( ) It stays at ln 2, as random features say nothing
 #     Random features are still different for different reviews. The head can tell 8 points apart.
 # (x) It falls, but it is far from zero after 200 steps
-#     Eight points in {56 = features} dimensions can be separated, and the head works on it. It takes longer than 200 steps.
+#     Eight points in {56 = features} dimensions can be separated, and the head works on it.
 # ( ) It goes to zero as fast as in the healthy program
 #     The head has only {114 = head_size} weights to do it with, and the features do not come to meet it.
 
@@ -819,6 +854,10 @@ ways = {
 lab.picture(one_batch_lines.picture({name: (steps, losses) for name, losses in ways.items()}))
 for name, losses in ways.items():
     print(f"{name:27} ends at {losses[-1]:.5f}")
+many, more = (reviews[:64], labels[:64]), {}
+for name, pair in (("healthy", (well["model"], well["optimizer"])), ("only the head learns", head_only(well))):
+    more[name] = overfit(*pair, loss_of, many)[-1]
+    print(f"{name:27} ends at {more[name]:.5f} with 64 reviews")
 frozen.reveal(f"{ways['only the head learns'][-1]:.3f}")
 
 # %% [proof] figure-proof
@@ -827,13 +866,7 @@ assert ends["healthy"] < 0.001 and all(end > 0.03 for name, end in ends.items() 
 head_size, features = sum(one.numel() for one in well["model"].head.parameters()), well["model"].head.in_features
 last_hundred = np.mean(ways["only the head learns"][-10:])
 falls = 0.05 < last_hundred < 0.6 * ways["only the head learns"][0]
-many = reviews[:64], labels[:64]
-gets_stuck = (
-    overfit(*head_only(well), loss_of, many)[-1]
-    > 0.4
-    > 0.01
-    > overfit(well["model"], well["optimizer"], loss_of, many)[-1]
-)
+gets_stuck = more["only the head learns"] > 0.4 > 0.01 > more["healthy"]
 alike = [ends[name] for name in ("optimizer of another model", "rate 1000 times too low", "labels drawn in each step")]
 near_first = all(abs(end - 0.69) < 0.15 for end in alike)
 
@@ -843,9 +876,8 @@ near_first = all(abs(end - 0.69) < 0.15 for end in alike)
 # Only the healthy line leaves the shaded region. Three lines {stay near the first loss = near_first}: they need a second look. `moved` tells the optimizer
 # of another model from the rate that is too low, and a look at the labels tells the third.
 #
-# The frozen body {keeps falling = falls}: eight points can be separated, whatever the features. With enough steps it would pass this
-# test. With 64 reviews it {gets stuck = gets_stuck}, and the healthy model does not. So take a batch that is not trivial, ask for a loss near
-# **zero**, and compare with a run that works.
+# The frozen body {keeps falling = falls}: eight points can be separated, whatever the features. With 64 reviews it {gets stuck = gets_stuck},
+# and the healthy model does not. So take a batch that is not trivial, ask for a loss near **zero**, and compare with a run that works.
 
 # %% [markdown] play-text
 # ## Play
@@ -879,22 +911,21 @@ play = lab.play(memorize, items=(2, 64, 8), learning_tensors=(1, 11, 2))
 # loss comes to rest at {about 1 = turn_rest}, and R² is {0.02 = turn_r2}; it used to be {0.48 = turn_well}. Blood values are noisy and we have few patients. The clinic can send more in three
 # months."*
 #
-# Say **what** is wrong, in which **line**, and which **test** tells it from its look-alike. Three hints are below; run their cell
-# in any case, it opens none by itself. The clock starts when the run is over. You have six minutes. It interrupts nothing.
+# Say **what** is wrong, in which **line**, and which **test** tells it from its look-alike. The clock starts when the run is
+# over. You have six minutes, and three hints.
 
 # %% turn
 second = lab.case("02/second")
 turn_view = lab.live(second, explain=False, show_twin=False)
 turn_run = turn_view.result
-clock = lab.timer(6)
+clock, hints = lab.timer(6), lab.hints(second)
 
 # %% [proof] turn-proof
 turn_rest, turn_r2 = turn_run.trace.loss[-20:].mean(), turn_run.trace.metrics["r2"]
+
+# %% [measured] twin-of-the-transfer
 turn_well = second.healthy().run().trace.metrics["r2"]
 assert abs(turn_rest - 1) < 0.05
-
-# %% turn-hints
-hints = lab.hints(second)
 
 # %% turn-look
 # your own look at it; some ways to begin:
@@ -969,7 +1000,31 @@ assert min(one.count("NOT") for one in graded) == 0, graded
 #    a frozen model learns it.
 # 3. **A flat line: ask which tensors moved.** An optimizer steps the tensors it was given, not your model. *Fails when* they move, but
 #    only by rounding: then the rate is too low.
-# 4. **Compare the first loss with ln C.** *Fails when* classes are unbalanced or targets are smoothed.
+# 4. **Compare the first loss with ln C.** *Fails when* classes are unbalanced or the first guess is a confident one.
 #
-# **Next:** repair one yourself, in [exercise 04, *flat loss*](../exercises/04_flat_loss.ipynb). The same views work on your own
+# **Next:** repair one yourself, in {exercise = 04}. The same views work on your own
 # script, without changing it: `bugzoo checkup train.py`.
+
+# %% [proof] own-reviews
+with tempfile.TemporaryDirectory() as place:
+    file = Path(place) / "reviews.csv"
+    file.write_text("text,label\n" + "what a lovely film,1\nnot worth the money,0\n" * 50)
+    about = {"data": str(file), "longest": 200, "epochs": 10, "batch_size": 20}
+    own = bugzoo.Scenario("sentiment_lstm", (), about, device=device).run().trace
+assert own.outcome == "finished" and own.loss[-1] < 0.3 and len(own.loss) == 40, (own.outcome, own.loss)
+
+# %% [folded] appendix
+# Appendix, for the curious: your own reviews
+#
+# This program reads a CSV with a text and a label column, or a folder with `pos/` and `neg/`. Put your path in the place of `file`:
+#
+# ```python
+# file = Path(tempfile.mkdtemp()) / "reviews.csv"
+# file.write_text("text,label\n" + "what a lovely film,1\nnot worth the money,0\n" * 50)
+# settings = {"data": str(file), "longest": 200, "epochs": 10, "batch_size": 20}
+# own = bugzoo.Scenario("sentiment_lstm", (), settings, device=device)
+# lab.LiveView(own, show_twin=False).start()
+# ```
+#
+# `longest` is the number of words that it reads of each review. A fifth of the reviews is for validation, so these hundred make
+# 40 steps. For a larger model there are `width` and `hidden_size`.

@@ -37,7 +37,7 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # ## The incident
 #
 # > *Monday, 23:40.* "The digits model trains for a while, then from one step to the next every loss is `nan`. I lowered the
-# > learning rate tenfold: the same. The code review is tomorrow at nine."
+# > learning rate tenfold: {the same = same_cliff}. The code review is tomorrow at nine."
 #
 # The program has three linear layers, ReLU, cross-entropy and Adam. Do not read its code yet: first find out *when* and *where*.
 
@@ -54,8 +54,8 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # %% [markdown] live-text
 # ## Watch it break
 #
-# First a **healthy twin** trains, the same program without the fault, with the same seed and batches. Then the incident does. Look at two
-# things: at which step the curve ends, and what it does in the ten steps before.
+# First a **healthy twin** trains, the same program without the fault, with the same seed and batches. Then the incident does. Look where
+# the curve ends, and at the ten steps before.
 
 # %% live
 incident = lab.case("03/incident")
@@ -178,11 +178,11 @@ for step in range(bad - 3, bad + 3):
 
 same = trace.loss[: bad - 1] == healthy.loss[: bad - 1]
 print(f"steps 1 to {bad - 1} equal the healthy run to the last bit:", same.all())
-loss, norm = trace.loss[bad - 2], trace.grad_norm[bad - 2]  # of the last good step
+loss, norm = trace.loss[bad - 2], trace.grad_norm[bad - 2]
 guess.reveal(f"loss {loss:.2f} and gradient norm {norm:.2f} in step {bad - 1}")
 last_good.reveal(f"step {bad}: loss {trace.loss[bad - 1]:.2f}, gradient {trace.grad_norm[bad - 1]}")
 
-# ten seconds for the other picture: another program, with a learning rate at which it diverges
+# another program, which diverges
 wild = bugzoo.Scenario("regression_mlp", (), {"learning_rate": 1.0}, device=device).source.replace("Adam(", "SGD(")
 diverged = lab.LiveView(wild, show_twin=False).start().result.trace.loss
 lab.picture(endings.picture({"this run": trace.loss, "a divergence": diverged}))
@@ -198,13 +198,14 @@ assert np.isnan(trace.grad_norm[last_step]) and np.isnan(trace.loss[bad_loss - 1
 parted = int(np.flatnonzero(trace.loss != healthy.loss)[0]) + 1
 # no number grows before the cliff
 assert loss_good < trace.loss[0] and trace.grad_norm[:50].max() < 3 * np.median(trace.grad_norm[20:50])
-# a tenth of the learning rate does not help
-slower = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": 1e-4}, device=device).run().trace
-assert np.isnan(slower.loss[-1]) and np.isnan(slower.grad_norm[50]) and np.isfinite(slower.loss[50])
 # nothing is told before it is asked: neither the operation nor what hides it
 early = [lesson.questions[name] for name in ("guess", "last_good")]
 early += [answer[0] for answer in lesson.questions["finite_loss"].answers]
 assert not re.search(r"(?i)relu|logarithm|torch\.log", str(early))
+
+# %% [measured] a-tenth-of-the-rate
+slower = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": 1e-4}, device=device).run().trace
+same_cliff = bool(np.isnan(slower.loss[-1]) and np.isnan(slower.grad_norm[50]) and np.isfinite(slower.loss[50]))
 
 # %% [proof] divergence-proof
 _, last_incident = endings.measure(trace.loss)
@@ -220,14 +221,13 @@ assert last_incident.max() / last_incident.min() < 2
 # not help. A cliff has few causes: an operation without a value for some number, one bad batch, or a number too large for float16.
 #
 # **The twins part at step {51 = parted}.** Until then they are equal, bit for bit (on a GPU, nearly). The twin is fine with the same batches, and
-# the tensors are float32. One suspect is left.
+# the tensors are float32. That leaves the operation without a value.
 #
 # **The loss is a late witness.** The number that matters is the gradient of step {51 = bad_gradient}: `nan`, beside a finite loss. Step {52 = bad_loss}, the first `nan` on the
 # curve, is the wrong one.
 
 # %% [predict] finite_loss
 # At step {51 = bad_gradient} the gradient is nan and the loss is {1.48 = loss_bad}. The twin has {1.22 = loss_twin} there, with the same weights and the same batch. What went wrong?
-# (The answer comes some cells below, from an instrument.)
 #
 # ( ) Something broke in the backward pass only: the forward pass is clean
 #     The nan appears there. But from equal weights and an equal batch, a clean forward pass gives the twin's loss.
@@ -243,7 +243,7 @@ assert last_incident.max() / last_incident.min() < 2
 #
 # ```python
 # handle = layer.register_forward_hook(hook)  # from now on hook(layer, inputs, output) is called
-# handle.remove()                             # from now on it is not called
+# handle.remove()                             # and no more
 # ```
 #
 # `model.named_children()` gives names and layers. A hook must return nothing, as a returned value would replace the output.
@@ -412,9 +412,20 @@ view.wait_pause()
 model = view.objects["model"]
 print("all weights finite:", all(weights.isfinite().all().item() for weights in model.parameters()))
 
-spoke = first_to_speak(model, lambda: view.advance(1))  # step 51, then pause again
+spoke = first_to_speak(model, lambda: view.advance(1))
 print("first to speak:", spoke)
 speaker.reveal(f"your function says {spoke}")
+
+
+def tell(module, inputs, output):
+    """Print nan and inf apart, of inputs and outputs."""
+    for tensor in (*inputs, *(output if isinstance(output, tuple) else (output,))):
+        print(f"{type(module).__name__}: {tensor.isnan().sum()} nan, {tensor.isinf().sum()} inf")
+
+
+pool = torch.nn.MaxPool1d(2, return_indices=True)  # returns a tuple, as an LSTM does
+pool.register_forward_hook(tell)
+pool(torch.tensor([[float("nan"), 0.0, float("inf"), 0.0]]))
 
 # %% [proof] nobody-speaks
 assert spoke is None and [name for name, _ in model.named_children()] == ["layer1", "layer2", "head"]
@@ -469,6 +480,7 @@ def keep_output(name):
 
 handles = [layers[name].register_full_backward_hook(listen_back(name)) for name in ("head", "layer2")]
 handles += [layers[name].register_forward_hook(keep_output(name)) for name in ("layer1", "layer2")]
+handles += [net.layer2.register_full_backward_hook(tell)]
 view.advance(1)
 [handle.remove() for handle in handles]
 assert heard[0] == ("head", 0, 0) and heard[1][0] == "layer2"
@@ -477,6 +489,7 @@ only_one = arrives == 1
 minimum = outputs["layer2"] == outputs["layer2"].min()
 of_batch, unit = minimum.nonzero()[0].tolist()
 lost = net.layer1.weight.isnan().any(dim=1)
+relu_spares = bool(lost.equal(outputs["layer1"][of_batch] > 0))
 hit, clean = int(lost.sum()), int((~lost).sum())
 assert lost.equal(outputs["layer1"][of_batch] > 0) and net.layer1.weight[lost].isnan().all() and minimum.sum() == 1
 assert int(net.layer2.weight.isnan().any(dim=1).nonzero()) == unit
@@ -485,11 +498,11 @@ view.stop()
 # %% [folded] victims-read
 # After the run: read the footprint
 #
-# Read it from the right, as the backward pass goes. The number that matters is the 0 of the **head**: up to here the gradient was fine.
-# `layer2` has {one bad row = one_unit} out of {128 = units}, `layer1` lost {82 % = share} of its weights. (Why not all? See the appendix.)
+# Read it from the right, as the backward pass goes. The **head** has lost nothing: up to here the gradient was fine.
+# `layer2` has {one bad row = one_unit} out of {128 = units}, and `layer1` lost {82 % = share} of its weights: where a unit's ReLU was off, its backward pass
+# wrote {a 0, whatever arrived = relu_spares}. (On a GPU, min() spreads the nan to all of `layer2`.)
 #
-# One step later {all of the head is lost, too = spread}, and a footprint says nothing. (On a GPU, min() spreads the nan to all of `layer2`, and the replay below does not
-# name the line. Use `device = "cpu"`.)
+# One step later {all of the head is lost, too = spread}, and a footprint says nothing.
 
 # %% [check] between
 # The head is clean, and one unit of layer2 is lost. Where did the nan come from?
@@ -505,13 +518,15 @@ view.stop()
 # ## Read the line
 #
 # An instrument finds the operation, in functions as well as layers. PyTorch's **anomaly mode** records where each one was called, and
-# makes steps slower. So we replay step 51 alone, from a snapshot. Look at the operation, then at its line in the change to the healthy
-# program.
+# is said to make steps five to ten times slower: the cell measures it, too. So we replay step 51 alone, from a snapshot. Look at the
+# operation, then at its line. (Measured on a CPU: a GPU may not repeat the run to the last bit, and then the replay names no line.)
 
 # %% instrument
+import timeit
+
 from bugzoo.diagnostics import first_non_finite
 
-view.stop()  # the run that is still paused
+view.stop()
 run = lab.LiveView(incident, show_twin=False).start().result
 numbers = first_non_finite.measure(run)
 print(first_non_finite.judge(numbers).message)
@@ -519,13 +534,29 @@ replay = run.trace.replay(51)
 print(replay.message)
 print("the same step to the last bit:", replay.faithful)
 print(incident.diff())
-finite_loss.reveal(f"{numbers['op']}, {numbers['direction']}")
+finite_loss.reveal(f"{numbers['op'] or 'no operation named'}, {numbers['direction']}")
+
+
+def seconds(width, anomaly):
+    net = torch.nn.Sequential(torch.nn.Linear(64, width), torch.nn.ReLU(), torch.nn.Linear(width, 10))
+    adam, x = torch.optim.Adam(net.parameters()), torch.ones(8, 64)
+    with torch.autograd.set_detect_anomaly(anomaly):
+        return timeit.timeit(lambda: (net(x).mean().backward(), adam.step()), number=10)
+
+
+threads, factors = torch.get_num_threads(), {}
+torch.set_num_threads(1)
+for width in (32, 8192):
+    factors[width] = sorted(seconds(width, True) / seconds(width, False) for _ in range(9))[4]
+    print(f"anomaly mode, {width} units: {factors[width]:.1f} times as long")
+torch.set_num_threads(threads)
 
 # %% [proof] first
 event = run.trace.first_non_finite()
 assert (event.step, event.data["op"], event.data["direction"]) == (bad_gradient, "log", "forward")
 assert replay.faithful and "torch.log" in replay.first["code"]
 log_row = replay.first["line"]
+slower_narrow, slower_wide = factors[32], factors[8192]
 
 # %% [proof] counters
 assert "if step >= 50:" in incident.source and incident.source.index("step += 1") > incident.source.index(
@@ -535,16 +566,16 @@ assert "if step >= 50:" in incident.source and incident.source.index("step += 1"
 # %% [folded] reveal-read
 # A line with a reason, and `step >= 50` that is step 51
 #
-# It is a *function* between two layers, and a ReLU follows it: so your hooks missed it. The author had a reason. Large activations drown
-# the small ones, so a log scale looks fair. It hurt at the start, so a warm-up switches it on.
+# It is a *function* between two layers, and a ReLU follows it: so your hooks missed it. The comment gives a reason.
 #
 # `step` counts the steps that are *done*, from 0. When you report a step, say how you count.
+#
+# **Anomaly mode** costs time for each operation. A step takes {2 to 12 = slower_narrow} times as long in a narrow net, {1 to 3 = slower_wide} times in a wide one.
 
 # %% [markdown] arithmetic-text
 # ## Why the loss stayed finite
 #
-# `hidden - hidden.min()` is exactly zero at its smallest element, in every batch. Do it with three numbers, then look at both curves
-# near 0: value and slope.
+# `hidden - hidden.min()` is exactly zero at its smallest element, in every batch. Do it with three numbers, then look at both curves.
 
 # %% [predict] slope_at_zero
 # Subtract the smallest of three numbers, take the logarithm, then the ReLU. What is the gradient at the smallest?
@@ -615,8 +646,7 @@ assert {text.strip("`"): right for text, _, right in safe_lines} == finite, safe
 # %% [markdown] fix-text
 # ## Repair it during a pause
 #
-# We pause after step 50 and exchange the live model's class for one without the logarithm. In another run we do so after step 51. Look at
-# the two validation losses.
+# We pause after step 50 and exchange the live model's class for one without the logarithm. In another run we do so after step 51.
 
 # %% [predict] repair_when
 # What comes of the two repaired runs?
@@ -654,7 +684,7 @@ assert repaired == healthy and np.isnan(late.result.trace.loss[51:]).all()
 # Suppose the logarithm is wanted. The colleague adds `hidden = torch.where(hidden.isfinite(), hidden, 0.0)` after it, so that no number is
 # infinite any more.
 #
-# A real report, of 2017: a user divided by 0, masked the result, and got `nan` in `x.grad`
+# A user of 2017 masked a division by 0, and got `nan` in `x.grad`
 # ([pytorch/pytorch, issue 4132](https://github.com/pytorch/pytorch/issues/4132)).
 
 # %% [predict] masked
@@ -673,7 +703,7 @@ assert incident.source.count(log_line) == 1
 
 
 def continued(new_line, **names):
-    """The incident from step 50 on, with another line in the place of the logarithm."""
+    """The incident, with another line from step 50 on."""
     view = lab.LiveView(incident, pause_at=50, show_twin=False).start()
     view.wait_pause()
     view.objects.update(names)
@@ -705,7 +735,7 @@ guessing = math.log(10)
 #
 # Keep the value away from the infinite slope **before** the logarithm: where the argument is 0, give it a 1. Then choose the 0.
 #
-# **Write it**, with two `where` or otherwise. Values and slopes are checked.
+# **Write it**, with two `where` or otherwise.
 
 
 # %% [task] safe_log
@@ -772,8 +802,8 @@ LAZY = {
 # %% [markdown] eps-text
 # ## The second fix that does not work: add an eps
 #
-# The usual advice on log(0) is a small `eps` inside the logarithm. We try your `safe_log` and five of them. The last column matters: the
-# validation loss, beside that of the healthy run.
+# The usual advice on log(0) is a small `eps` inside the logarithm. We try your `safe_log` and five of them. The last column matters:
+# the validation loss.
 
 # %% [draw] eps_curve
 # Draw the validation loss over eps. The healthy run has {0.18 = well_loss}. Is there an eps as good as the twin?
@@ -786,7 +816,6 @@ print("                 nan losses   accuracy   validation loss")
 
 
 def row_of(name, run):
-    """Print one row. Return the validation loss."""
     lost, found = int(np.isnan(run.loss).sum()), run.metrics
     print(f"{name:14} {lost:5} of {len(run.loss)} {found['accuracy']:10.3f} {found['loss']:17.3f}")
     return found["loss"]
@@ -804,8 +833,7 @@ shown = [float(eps) for eps in sizes]
 eps_curve.reveal({"with this eps": (shown, by_eps), "healthy twin": (shown, [healthy["loss"]] * len(shown))})
 
 # %% [proof] alarm
-well_loss, accuracy = healthy["loss"], with_eps("1e-9").run().trace.metrics["accuracy"]
-no_nan = bool(np.isfinite(with_eps("1e-9").run().trace.loss).all())
+well_loss = healthy["loss"]
 best_eps, best_loss = min(zip(sizes, by_eps, strict=True), key=lambda pair: pair[1])
 none_as_good = best_loss > 1.3 * well_loss
 safe_run = continued("hidden = safe_log(hidden - hidden.min())", safe_log=safe_log)
@@ -814,18 +842,22 @@ assert np.isfinite(safe_run.loss).all() and safe_loss > 1.3 * well_loss
 log_eps = torch.tensor(1e-9).log()
 thousand_million = torch.tensor(1e-9).reciprocal().item() > 0.99e9
 
+# %% [measured] with-this-eps
+with_it = with_eps("1e-9").run().trace
+accuracy, no_nan = with_it.metrics["accuracy"], bool(np.isfinite(with_it.loss).all())
+
 # %% [folded] eps-read
 # After the run: it repairs the alarm
 #
 # With 1e-9 there is {no nan = no_nan}: log(1e-9) is {-20.7 = log_eps}, and 0 times a slope of {a thousand million = thousand_million} is 0. The accuracy is about {0.95 = accuracy}, like the healthy run's.
 #
-# But {no eps is as good as the twin = none_as_good}: the best of the five leaves {0.31 = best_loss} instead of {0.18 = well_loss}, your `safe_log` {0.32 = safe_loss}. The logarithm is still there, and no
+# But {no eps is as good as the twin = none_as_good}: the best of the five leaves {0.32 = best_loss} instead of {0.18 = well_loss}, your `safe_log` {0.32 = safe_loss}. The logarithm is still there, and no
 # instrument for `nan` will fire again. **An eps does not repair the computation; it repairs the alarm.**
 
 # %% [markdown] break-text
 # ## Break it yourself
 #
-# Move the sliders and press **Run**. Can the logarithm start so late that you would not notice?
+# Move the sliders: can the logarithm start so late that you would not notice?
 
 # %% panel
 panel = lab.break_it(
@@ -834,7 +866,7 @@ panel = lab.break_it(
     settings=(),
 )
 
-# %% [proof] sliders
+# %% [measured] last-steps
 starts = {
     step: bugzoo.Scenario("mlp", (f"numerics/log_at_step?step={step}&eps=0",), device=device).run().trace
     for step in (216, 217)
@@ -863,8 +895,8 @@ assert no_loss and starts[217].metrics == healthy and late_accuracy < healthy["a
 # Another program, another complaint: *"The convolutional net was fine for the {first two epochs = two_epochs}. Then one good loss was the last, and all
 # others are nan. I have hooks on every layer, and none of them ever put out anything but finite numbers."* It is not the fault that you know.
 #
-# Say **what** is wrong, in which **line**, since which **step** (counted from 1), and which **test** tells it from its look-alike. The clock
-# starts when the run is over. You have eight minutes, and three hints. It interrupts nothing.
+# Say **what** is wrong, in which **line**, since which **step** (counted from 1), and which **test** tells it from its look-alike. You have
+# eight minutes after the run, and three hints.
 
 # %% turn
 second = lab.case("03/second")
@@ -881,6 +913,8 @@ assert turn.step == turn_event and np.isfinite(run.trace.loss[:turn_event]).all(
 assert harmless and not turn.data.get("faithful"), (again.message, turn.data)
 two_epochs = len(run.trace.step) == 5 * epoch and 2 * epoch < turn_event <= 3 * epoch
 assert "sqrt" not in str([cell.shown for cell in lesson.cells if cell.kind in ("markdown", "predict", "check")])
+
+# %% [measured] weights-of-the-transfer
 paused = lab.LiveView(second, pause_at=turn_event, show_twin=False).start()
 paused.wait_pause()
 turn_model = paused.objects["model"]
@@ -929,7 +963,9 @@ assert "4 of 4" in good and "2 of 4" in bad_one, (good, bad_one)
 assert "counted from 0" in judged(second, own | {"step": turn_event - 1}, turn_event)
 norm_taught = torch.zeros(2, requires_grad=True)
 torch.linalg.vector_norm(norm_taught).backward()
-norm_knows = bool((norm_taught.grad == 0).all())
+other_norm = torch.zeros(2, requires_grad=True)
+other_norm.norm().backward()
+norm_knows = bool((norm_taught.grad == 0).all() and (other_norm.grad == 0).all())
 
 # %% [markdown] report-text
 # ## Write the report
@@ -953,7 +989,7 @@ norm_knows = bool((norm_taught.grad == 0).all())
 # No output was infinite, so the hooks were useless. The footprint right after the step is {all weights of all layers = all_lost}: it started in the loss. The replay
 # {draws the next pair = harmless}, and says *not the same step*: read that first.
 #
-# `torch.linalg.vector_norm` {has a slope of 0 there = norm_knows}. An eps *inside* `sqrt` is a repair here, too: the penalty is wanted.
+# `torch.linalg.vector_norm` {has a slope of 0 there = norm_knows}, and so has `x.norm()`. An eps *inside* `sqrt` is a repair here, too: the penalty is wanted.
 
 # %% [markdown] recap
 # ## What to take with you
@@ -967,12 +1003,11 @@ norm_knows = bool((norm_taught.grad == 0).all())
 # 4. **Repair the code, then go back to a checkpoint. An eps is a repair only if the operation is wanted.** *Fails when* the eps
 #    underflows in the dtype, or the checkpoint is from after the step.
 #
-# **Next:** in [exercise 07](../exercises/07_sudden_nan.ipynb) a loss falls and then ends as nan, in
-# [exercise 08](../exercises/08_nan_from_the_start.ipynb) it is nan from the first step, and in
-# [exercise 09](../exercises/09_another_step_each_time.ipynb) at another step with each seed. The same instruments work on your own script,
-# without changing it: `bugzoo checkup train.py`.
+# **Next:** {exercise = 07}, {exercise = 08} and
+# {exercise = 09}. The same instruments work on your own script, without changing it:
+# `bugzoo checkup train.py`.
 
-# %% [proof] appendix-runs
+# %% [measured] without-relu
 from bugzoo.running import run_here
 
 bare_runs = {}
@@ -991,12 +1026,11 @@ too_small_half = torch.tensor(1e-9, dtype=torch.float16).item() == 0
 smallest = torch.tensor(2e-45).item() > 0 and torch.tensor(5e-46).item() == 0
 
 # %% [folded] appendix
-# Appendix, for the curious: {82 % = share}, backward hooks, the ReLU taken away, and 1e-50
+# Appendix, for the curious: backward hooks, the ReLU taken away, and 1e-50
 #
-# **Why {82 % = share} of `layer1`?** A backward hook, `layer.register_full_backward_hook(hook)`, gets the gradient that arrives at a layer and the one that
-# leaves it. {One nan = only_one} arrives at `layer2`, for one picture and one unit, the one with the smallest output. {128 = leaves} leave it, one for each unit of `layer1`.
-# Where a unit's ReLU was off for that picture, its backward pass writes a 0, whatever arrives: {23 = clean} units are spared. The other {105 = hit} get `nan`
-# into every weight, and {105 = hit} of {128 = units} is {82 % = share}.
+# **Gradients, too.** `tell` is also a backward hook, by `layer.register_full_backward_hook(tell)`: it gets the gradients that leave a layer and those that
+# arrive. {One nan = only_one} arrives at `layer2`, for one picture and one unit, the one with the smallest output. {128 = leaves} leave it, one for each unit of `layer1`.
+# The ReLU spares {23 = clean} units, which were off for that picture. The other {105 = hit} of {128 = units} get `nan` into every weight.
 #
 # **Without the ReLU** and with eps = 0, the loss is `nan` at step {51 = bare_nan}: the ReLU had delayed it by one step. With eps = 1e-9 the run
 # survives, but its gradient norm jumps from {0.9 = steep_before} to {3.9 = steep_after}. The logarithm is steep there, and no ReLU flattens it.

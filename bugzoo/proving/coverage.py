@@ -38,10 +38,23 @@ def lacking() -> list[str]:
     with code.about_alone():
         found += [*_controls(), *_exercises()]
     found += _left_over()
-    waits -= {name for fault in faults if standing.stands(fault) for name in waits if is_about(name, fault.id)}
+    waits -= {
+        name
+        for fault in faults
+        if standing.stands(fault)
+        for name in waits
+        if is_about(name, fault.id) and not _is_proved(name)
+    }
     held = {name for name in waits for text in found if is_about(text, name)}
     said = [text for text in found if not any(is_about(text, name) for name in held)]
     return said + [f"proofs/waiting.txt: {name} is proved or unknown; delete the line" for name in waits - held]
+
+
+def _is_proved(name: str) -> bool:
+    """Return whether the ledger has an entry without problems for a waiting line."""
+    fault, place, other = name.split(" ")
+    found = ledger.read("faults", fault).get("cells" if place == "on" else "look_alikes", {}).get(other)
+    return bool(found) and not found.get("problems")
 
 
 def _controls() -> Iterator[str]:

@@ -28,7 +28,7 @@ _BAND = re.compile(rf"{_NUMBER} to {_NUMBER}")
 _MEASURED = re.compile(r"(?<![\w.])-?(?:\d+(?:\.\d+)? ?%|\d+\.\d+(?!\w|\.\d))")
 """Numbers that must have been measured: decimals and percentages."""
 
-_TRAINS = re.compile(r"\.run\(|\brun_here\(|\bLiveView\(|\.backward\(")
+_TRAINS = re.compile(r"\.run\(|\brun_here\(|\bLiveView\(")
 """What a proof cell calls that runs or trains a program itself, and not only reads what a visible cell has run."""
 
 _DIGITS = re.compile(r", but \w+ is [-\[(\d]")
