@@ -4,6 +4,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bugzoo.errors import UserError, unknown
 from bugzoo.files import check_folder, write_atomic
@@ -26,6 +27,12 @@ def root() -> Path:
 def exercise_files() -> list[Path]:
     """Return the exercise notebooks, in order, without drawn cases such as `04_flat_loss-1.ipynb`."""
     return sorted(file for file in (root() / "exercises").glob("*.ipynb") if "-" not in file.stem)
+
+
+def effort(notebook: dict[str, Any]) -> dict[str, int]:
+    """Return an exercise's `level` (1 to 5) and estimated `minutes`, as its notebook states them; 0 if it does not."""
+    stated = notebook.get("metadata", {}).get("bugzoo", {})
+    return {name: int(stated.get(name, 0)) for name in ("level", "minutes")}
 
 
 @dataclass

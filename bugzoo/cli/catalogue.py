@@ -73,8 +73,8 @@ def list_(
         lines = [[r["id"], "re-runs it" if r["reruns"] else costs[r["cost"]], r["title"]] for r in of["instrument"]]
         table(["instrument", "cost", "question it answers"], lines, f"{len(lines)} instruments")
     if of["exercise"]:
-        lines = [[r["id"], r["title"]] for r in of["exercise"]]
-        table(["exercise", "title"], lines, f"{len(lines)} exercises")
+        lines = [[r["id"], str(r["level"]), str(r["minutes"]), r["title"]] for r in of["exercise"]]
+        table(["exercise", "level", "minutes", "title"], lines, f"{len(lines)} exercises")
     if of["contract"]:
         lines = [[r["id"].partition("/")[2], r["title"]] for r in of["contract"]]
         table(["contract", "what the library asks for"], lines, f"{len(lines)} contracts")
@@ -177,7 +177,8 @@ def _instrument(row: dict[str, Any]) -> None:
 
 def _exercise(row: dict[str, Any]) -> None:
     _head(row["id"])
-    _say(row["title"], row["file"], "Work on it: bugzoo lab my_lab")
+    _say(row["title"], f"level {row['level']} of 5, about {row['minutes']} minutes", row["file"])
+    _say("Work on it: bugzoo lab my_lab")
 
 
 def _contract(row: dict[str, Any]) -> None:

@@ -171,6 +171,12 @@ class Lesson:
         words = {cell.name: cell.text.split() or [""] for cell in self.of("case")}
         return {name: (program, tuple(faults)) for name, (program, *faults) in words.items()}
 
+    @property
+    def transfer(self) -> str:
+        """Name of the case that the diagnosis form at the end asks about: the last one; "" for a lesson without a form."""
+        asked = any("lab.diagnose(" in cell.text for cell in self.of("code"))
+        return list(self.cases)[-1] if asked and self.cases else ""
+
     def question(self, name: str) -> Question:
         """Return a question. Raises UserError with the nearest names."""
         return self.questions[self._known("question", name, self.questions)]

@@ -7,7 +7,7 @@ notebooks are not edited by hand; the same declaration gives the same bytes.
 from typing import Any, Protocol
 
 from bugzoo.device import ABOUT, LINE
-from bugzoo.grading import notebook_break, notebook_five, notebook_two
+from bugzoo.grading import effort, notebook_break, notebook_five, notebook_two
 from bugzoo.grading.answers import accepted, filled
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.program import cell_heads, split
@@ -43,8 +43,14 @@ FOLDED = {"jupyter": {"source_hidden": True}}
 
 def build(exercise: Exercise, kind: str = "student", source: str = "", answer: str = "") -> str:
     """Return the notebook as JSON text, without outputs. `source`, `answer`: another program and filled-in form."""
-    if exercise.five:
-        return _of_five(exercise, kind, answer)
+    cells = (_of_five if exercise.five else _of_program)(exercise, kind, source, answer)
+    stated = effort.stated(cells, "" if exercise.five else handed_out(exercise), exercise.level)
+    effort.show(cells[0], stated)
+    return to_text(of_cells(cells, bugzoo={"ticket": exercise.scenario.ticket} | stated))
+
+
+def _of_program(exercise: Exercise, kind: str, source: str, answer: str) -> list[Any]:
+    """Return the cells of an exercise with a program."""
     source = source or (accepted(exercise)["solution"] if kind == "solution" else handed_out(exercise))
     name = exercise.name
     setup, device = f'{LINE}\n{_SETUP}\n\nprogram.begin("{name}", device)', DEVICE
@@ -52,7 +58,7 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
         setup, device = f'{_SETUP}\n\nprogram.begin("{name}")', f"{ON_CPU} {exercise.on_cpu}"
     if exercise.breaks:
         own = notebook_break.cells(name, exercise.breaks, setup, _GRADER) | {"device-text": device}
-        return notebook(exercise, source, exercise.scenario.ticket, own, folded=False)
+        return _around(exercise, source, exercise.scenario.ticket, own, folded=False)
     own = {
         "setup": setup,
         "device-text": device,
@@ -66,15 +72,14 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
         "diagnosis": f'{_GRADER}\n\ncell.diagnosis("{name}")',
         "debrief": f'cell.debrief("{name}")',
     } | (notebook_two.cells(name, GRADING) if exercise.second else {})
-    return notebook(exercise, source, exercise.scenario.ticket, own)
+    return _around(exercise, source, exercise.scenario.ticket, own)
 
 
-def _of_five(exercise: Exercise, kind: str, answer: str) -> str:
-    """Return the notebook of a *five*, which has no program."""
+def _of_five(exercise: Exercise, kind: str, source: str, answer: str) -> list[Any]:
+    """Return the cells of a *five*, which has no program."""
     right = answer or (STUB if kind == "student" else _enclosed(notebook_five.solved(exercise), kind))
     graded, asked = _asked("diagnosis", exercise.points[1]), _asked("diagnosis-answer")
-    cells = notebook_five.cells(exercise, right, graded, asked, _GRADER)
-    return to_text(of_cells(cells, bugzoo={"ticket": exercise.scenario.ticket}))
+    return notebook_five.cells(exercise, right, graded, asked, _GRADER)
 
 
 class Asked(Protocol):
@@ -88,19 +93,16 @@ class Asked(Protocol):
     def points(self) -> tuple[float, float]: ...
 
 
-def notebook(
-    asked: Asked,
-    source: str,
-    ticket: str,
-    own: dict[str, str],
-    about: dict[str, Any] | None = None,
-    folded: bool = True,
-) -> str:
-    """Return the notebook around a program's text.
+def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about: dict[str, Any]) -> str:
+    """Return the notebook around an assignment's program, as JSON text. The metadata gets `about`."""
+    return to_text(of_cells(_around(asked, source, ticket, own), bugzoo={"ticket": ticket} | about))
+
+
+def _around(asked: Asked, source: str, ticket: str, own: dict[str, str], folded: bool = True) -> list[Any]:
+    """Return the cells around a program's text.
 
     `own`: cell id -> text of the cells that the template leaves open. A missing one is left out together with the text
-    above it; without a `diagnosis` the form is left out too. The metadata gets `about`. `folded`: whether the program's
-    cells begin as bars.
+    above it; without a `diagnosis` the form is left out too. `folded`: whether the program's cells begin as bars.
     """
     sections = split(source)
     program = [
@@ -138,8 +140,7 @@ def notebook(
     ]
     without = {one for one in ("hypothesis", "hints", "debrief", "diagnosis") if one not in own}
     without |= {"form", "diagnosis-answer"} if "diagnosis" in without else set()
-    kept = [one for one in cells if one.id.removesuffix("-text") not in without]
-    return to_text(of_cells(kept, bugzoo={"ticket": ticket} | (about or {})))
+    return [one for one in cells if one.id.removesuffix("-text") not in without]
 
 
 _SETUP = """%load_ext bugzoo.grading.workbench

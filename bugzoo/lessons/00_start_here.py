@@ -17,7 +17,7 @@ here()
 # %% [proof] map
 from bugzoo.start.standing import tiles
 
-assert [tile.number for tile in tiles() if tile.number] and all(tile.questions for tile in tiles() if tile.number)
+assert [tile.number for tile in tiles() if tile.link] and all(tile.questions for tile in tiles() if tile.link)
 
 # %% [markdown] words
 # ## Six words

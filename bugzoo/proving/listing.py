@@ -11,7 +11,7 @@ from typing import Any
 from bugzoo import diagnostics, faults, programs
 from bugzoo.errors import unknown
 from bugzoo.faults.model import together
-from bugzoo.material import exercise_files
+from bugzoo.material import effort, exercise_files
 from bugzoo.scenario import fits, plainest
 from bugzoo.syntax import parse
 
@@ -52,9 +52,10 @@ def _instrument(name: str) -> Row:
 
 
 def _exercise(file: Path) -> Row:
-    cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
-    text = "".join(next((c["source"] for c in cells if c["cell_type"] == "markdown"), ""))
-    return {"id": file.stem, "kind": "exercise", "title": text.lstrip("# ").split("\n")[0], "file": str(file)}
+    made = json.loads(file.read_text(encoding="utf-8"))
+    text = "".join(next((c["source"] for c in made["cells"] if c["cell_type"] == "markdown"), ""))
+    row = {"id": file.stem, "kind": "exercise", "title": text.lstrip("# ").split("\n")[0], "file": str(file)}
+    return row | effort(made)
 
 
 def _rows() -> dict[str, Callable[[], list[Row]]]:

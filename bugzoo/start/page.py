@@ -3,7 +3,7 @@
 import html
 from collections.abc import Sequence
 
-from bugzoo.start.standing import Tile, next_step
+from bugzoo.start.standing import Practice, Tile, next_step
 from bugzoo.start.ways import SYMPTOMS, WAYS
 
 STYLE = """<style>
@@ -13,35 +13,60 @@ STYLE = """<style>
   border: 2px solid var(--jp-brand-color1, #1976d2); border-radius: 4px; }
 .bugzoo-map .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(250px, 1fr)); gap: 10px; }
 .bugzoo-map .tile { border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 8px 10px; }
-.bugzoo-map .tile.done { border-left: 5px solid #2b9f5e; }
-.bugzoo-map .tile.begun { border-left: 5px solid #e69f00; }
+.bugzoo-map .done { border-left: 5px solid #2b9f5e; }
+.bugzoo-map .begun { border-left: 5px solid #e69f00; }
+.bugzoo-map .later { border-style: dashed; color: var(--jp-ui-font-color2, #777); }
+.bugzoo-map .later .title { font-weight: normal; }
+.bugzoo-map .legend { margin: 8px 0; }
+.bugzoo-map .legend .mark { padding: 0 6px; margin-right: 14px; white-space: nowrap; }
 .bugzoo-map .title { font-weight: bold; }
 .bugzoo-map .small { font-size: 12.5px; opacity: 0.85; line-height: 1.6; }
 .bugzoo-map td { padding: 2px 18px 2px 0; text-align: left !important; }
 </style>"""
 
 
+STATES = {"done": "done", "begun": "begun", "open": "not begun", "later": "comes later"}
+"""State of a lesson -> its name, whose color the legend shows."""
+DONE = "Done: you handed in the lesson's last case, “Your turn, against the clock”."
+SIGNS = {"✓": "passed", "…": "tried", "○": "open"}
+"""Sign of an exercise -> what it means."""
+
+
 def as_html(found: Sequence[Tile], way: str) -> str:
-    """Return the map: what is next, a tile for each lesson, and the symptoms."""
+    """Return the map: what is next, a tile for each lesson, the legend, and the symptoms."""
     what, link = next_step(list(found), way)
     tiles = "".join(_tile(one) for one in found)
     return (
         f'{STYLE}<div class="bugzoo-map"><div class="next">{_a(link, f"Next: {what}")}</div><div class="tiles">{tiles}</div>'
-        f"{_symptoms(found)}</div>"
+        f"{_legend()}{_symptoms(found)}</div>"
     )
 
 
 def _tile(tile: Tile) -> str:
-    state = "done" if tile.tasks and tile.done else "begun" if tile.begun else ""
-    practice = "<br>".join(
-        f"{'✓' if one.passed else '…' if one.tried else '○'} {_a(one.link, f'{one.name[:2]} {one.title}')}"
+    practice = "".join(
+        f"<br>{_sign(one)} {_a(one.link, f'{one.name[:2]} {one.title}')} <i>{html.escape(_effort(one))}</i>"
         for one in tile.exercises
     )
-    title = _a(tile.link, _title(tile)) if tile.link else html.escape(tile.title)
-    counts = f"{_counts(tile)}<br>" if tile.tasks else ""
-    return (
-        f'<div class="tile {state}"><div class="title">{title}</div><div class="small">{counts}{practice}</div></div>'
-    )
+    title = _a(tile.link, _title(tile)) if tile.link else html.escape(_title(tile))
+    below = f"{_counts(tile)}{practice}".removeprefix("<br>")
+    return f'<div class="tile {tile.state}"><div class="title">{title}</div><div class="small">{below}</div></div>'
+
+
+def _legend() -> str:
+    marks = "".join(f'<span class="mark {state}">{text}</span>' for state, text in STATES.items())
+    return f'<div class="legend small">{marks} {DONE} Exercises: {_signs()}.</div>'
+
+
+def _signs() -> str:
+    return ", ".join(f"{sign} {meaning}" for sign, meaning in SIGNS.items())
+
+
+def _sign(exercise: Practice) -> str:
+    return "✓" if exercise.passed else "…" if exercise.tried else "○"
+
+
+def _effort(exercise: Practice) -> str:
+    return f"level {exercise.level}, {exercise.minutes} min"
 
 
 def _title(tile: Tile) -> str:
@@ -49,11 +74,14 @@ def _title(tile: Tile) -> str:
 
 
 def _counts(tile: Tile) -> str:
+    """Return what stands below a title; nothing for the last tile."""
+    if not tile.link:
+        return STATES.get(tile.state, "")
     return f"{tile.answered} of {tile.questions} questions, {tile.held} of {tile.tasks} tasks"
 
 
 def _symptoms(found: Sequence[Tile]) -> str:
-    known = {tile.number: tile for tile in found}
+    known = {tile.number: tile for tile in found if tile.link}
     rows = "".join(
         f"<tr><td>{html.escape(what)}</td><td>look at the view <code>{view}</code></td>"
         f"<td>{_a(known[number].link, f'lesson {number}') if number and number in known else ''}</td></tr>"
@@ -71,12 +99,12 @@ def as_text(found: Sequence[Tile], way: str) -> str:
     what, link = next_step(list(found), way)
     lines = [f"Next: {what} ({link})", ""]
     for tile in found:
-        lines.append(f"{_title(tile)}: {_counts(tile)}" if tile.tasks else tile.title)
-        for one in tile.exercises:
-            state = "passed" if one.passed else "tried" if one.tried else "open"
-            lines.append(f"    {one.name[:2]} {one.title}: {state}")
+        about = ", ".join(filter(None, (_counts(tile), STATES[tile.state] if tile.link else "")))
+        lines.append(f"{_title(tile)}: {about}" if about else _title(tile))
+        lines += [f"    {_sign(one)} {one.name[:2]} {one.title} ({_effort(one)})" for one in tile.exercises]
+    lines += ["", DONE, f"Exercises: {_signs()}."]
     lines += ["", "I have a symptom:"]
-    numbers = {tile.number for tile in found if tile.number}
+    numbers = {tile.number for tile in found if tile.link}
     for symptom, number, view in SYMPTOMS:
         lines.append(f"  {symptom}: look at {view}" + (f", lesson {number}" if number in numbers else ""))
     lines += ["", f"Other ways: here(who=...), one of {', '.join(WAYS)}."]

@@ -1,11 +1,14 @@
 """Where a learner stands: for each lesson what was answered, written and repaired, from the record on this machine."""
 
+import json
 from dataclasses import dataclass, field
 
-from bugzoo import course, record
+from bugzoo import course, material, record
 from bugzoo.course import Lesson
 from bugzoo.errors import UserError
 from bugzoo.grading.exercises import exercises
+from bugzoo.scenario import Scenario
+from bugzoo.start.planned import planned
 from bugzoo.start.ways import WAYS
 
 ASKED = {"check": "quick check", "predict": "prediction", "draw": "drawing"}
@@ -20,6 +23,9 @@ class Practice:
     title: str
     tried: bool
     passed: bool
+    level: int = 0
+    """From 1 to 5; 0 if its notebook does not say."""
+    minutes: int = 0
 
     @property
     def link(self) -> str:
@@ -29,64 +35,74 @@ class Practice:
 
 @dataclass(frozen=True)
 class Tile:
-    """One lesson on the map; the last tile holds the exercises of lessons that do not exist yet."""
+    """One lesson on the map, also one that comes later; the last tile holds the exercises of lessons that come later."""
 
     number: str
     """Such as 02; empty for the last tile."""
     title: str
-    link: str
-    answered: int
-    questions: int
-    held: int
+    link: str = ""
+    """Empty for a lesson that comes later, and for the last tile."""
+    answered: int = 0
+    questions: int = 0
+    held: int = 0
     """Tasks whose code passed."""
-    tasks: int
+    tasks: int = 0
+    done: bool = True
+    """The lesson's transfer is handed in: a diagnosis of its last case. Right or wrong is not asked."""
     exercises: tuple[Practice, ...] = field(default=())
 
     @property
-    def begun(self) -> bool:
-        return bool(self.answered or self.held)
-
-    @property
-    def done(self) -> bool:
-        """The lesson's tasks are solved. Answers are not counted: a wrong one teaches as well."""
-        return self.held == self.tasks
+    def state(self) -> str:
+        """Return "done", "begun", "open" or "later"; "" for the last tile."""
+        if not self.link:
+            return "later" if self.number else ""
+        return "done" if self.done else "begun" if self.answered or self.held else "open"
 
 
 def tiles() -> list[Tile]:
-    """Return the lessons that exist, in order. A record that cannot be read counts as empty."""
+    """Return the lessons in order, those that come later too. A record that cannot be read counts as empty."""
     try:
         repaired = record.standing()
     except UserError as error:
         record.remark(error)
         repaired = {}
+    efforts = {file.stem: material.effort(json.loads(file.read_text("utf-8"))) for file in material.exercise_files()}
     practice = [
-        Practice(name, exercise.title, name in repaired, bool(repaired.get(name, {}).get("passed")))
-        for name, exercise in exercises().items()
+        Practice(name, one.title, name in repaired, bool(repaired.get(name, {}).get("passed")), **efforts.get(name, {}))
+        for name, one in exercises().items()
     ]
-    found = [
+    there = [
         _tile(course.read(file), name, practice)
         for name, file in course.files().items()
         if name[:2].isdigit() and name[:2] != "00"
     ]
-    there = {int(tile.number) for tile in found}
-    rest = tuple(one for one in practice if lesson_of(one.name) not in there)
-    return [*found, Tile("", "More exercises", "", 0, 0, 0, 0, rest)] if rest else found
+    numbers = {int(tile.number) for tile in there}
+    later = [Tile(number, title) for number, title in planned().items()]
+    rest = tuple(one for one in practice if lesson_of(one.name) not in numbers)
+    more = [Tile("", "More exercises", exercises=rest)] if rest else []
+    return sorted([*there, *later], key=lambda tile: tile.number) + more
 
 
 def _tile(lesson: Lesson, name: str, practice: list[Practice]) -> Tile:
     asked = [(kind, cell.name) for kind in ASKED for cell in lesson.of(kind)]
     own = f"{lesson.number}/"
-    mine = [one for one in practice if lesson_of(one.name) == int(lesson.number)]
+    held = sum(bool((record.kept("task", own + key) or {}).get("held")) for key in lesson.tasks)
     return Tile(
         lesson.number,
         lesson.title.partition("· ")[2] or lesson.title,
         f"{name}.ipynb",
         sum(_answered(kind, own + key) for kind, key in asked),
         len(asked),
-        sum(bool((record.kept("task", own + key) or {}).get("held")) for key in lesson.tasks),
+        held,
         len(lesson.tasks),
-        tuple(mine),
+        handed_in(lesson) if lesson.transfer else held == len(lesson.tasks),
+        tuple(one for one in practice if lesson_of(one.name) == int(lesson.number)),
     )
+
+
+def handed_in(lesson: Lesson) -> bool:
+    """Return whether the record has a diagnosis of the lesson's transfer: its form notes one under the case's ticket."""
+    return record.diagnosis(Scenario(*lesson.case(lesson.transfer)).ticket) is not None
 
 
 def _answered(kind: str, key: str) -> bool:

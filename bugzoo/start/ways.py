@@ -12,12 +12,13 @@ class Way:
     end: tuple[str, str]
 
 
+FIRST_STEPS = ("02", "01", "03", "06", "09", "10")
 INTERVIEW = ("An interview against the clock", "interview.ipynb")
 WAYS = {
-    "new": Way("I am new to training", ("01", "02", "03"), INTERVIEW),
-    "work": Way("I train models for a living", ("03", "02"), INTERVIEW),
-    "interview": Way("I have an interview soon", ("01", "03", "02"), INTERVIEW),
-    "teach": Way("I teach", ("01", "02", "03"), ("The notebook for instructors", "instructor.ipynb")),
+    "new": Way("I am new to training", FIRST_STEPS, INTERVIEW),
+    "work": Way("I train models for a living", ("03", "10", "09", "06", "02", "01"), INTERVIEW),
+    "interview": Way("I have an interview soon", ("03", "02", "06", "09", "10", "01"), INTERVIEW),
+    "teach": Way("I teach", FIRST_STEPS, ("The notebook for instructors", "instructor.ipynb")),
 }
 SYMPTOMS = (
     ("The loss stays where it began", "02", "one_batch"),

@@ -9,7 +9,6 @@ from collections import Counter
 
 from bugzoo import course
 from bugzoo.course.source import ASKS
-from bugzoo.faults import load as fault
 from bugzoo.grading.answers import telling
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.model import Exercise
@@ -44,10 +43,9 @@ def of_exercises() -> list[str]:
         counts = Counter(
             {kind: len(titles) for kind, titles in ledger.read("exercises", name).get("trials", {}).items()}
         )
-        level = max((fault(found.id).level for found, _ in one.about_faults), default=0)
         accepted = counts["correct"] + counts["half"]
         told = (views(one), accepted or "-", counts["degenerate"] or "-", counts["attack"] or "-")
-        rows.append(f"| {name} | {one.kind} | {level or '-'} | {' | '.join(map(str, told))} |")
+        rows.append(f"| {name} | {one.kind} | {one.level} | {' | '.join(map(str, told))} |")
     return rows
 
 

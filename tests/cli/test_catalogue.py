@@ -30,6 +30,19 @@ def test_list_one_kind(bugzoo):
     assert bugzoo("list", "diagnostics").out == bugzoo("list", "instruments").out  # as it was called
 
 
+def test_list_exercises_says_level_and_minutes(bugzoo):
+    from bugzoo.grading.exercises import exercises
+
+    found = {row["id"]: row for row in json.loads(bugzoo("list", "exercises", "--json").out)}
+    assert {name: row["level"] for name, row in found.items()} == {name: one.level for name, one in exercises().items()}
+    assert all(row["minutes"] % 5 == 0 < row["minutes"] for row in found.values())
+    lines = [line.split() for line in bugzoo("list", "exercises").out.splitlines()]
+    shown = {words[0]: words[1:3] for words in lines if words and words[0] in found}
+    assert shown == {name: [str(row["level"]), str(row["minutes"])] for name, row in found.items()}
+    row = found["04_flat_loss"]
+    assert f"level {row['level']} of 5, about {row['minutes']} minutes" in bugzoo("show", "04").out
+
+
 def test_list_to_a_file(bugzoo, tmp_path):
     out = tmp_path / "all.json"
     called = bugzoo("list", "--json", str(out))

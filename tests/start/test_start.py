@@ -1,14 +1,17 @@
 """The map: what it says of a record, what is next, and where its links lead."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from bugzoo import course, record
+from bugzoo import course, lab, record
 from bugzoo.errors import UserError
 from bugzoo.grading.exercises import exercises
+from bugzoo.scenario import Scenario
 from bugzoo.start import here, page
+from bugzoo.start.planned import TITLES, planned
 from bugzoo.start.standing import Practice, Tile, lesson_of, next_step, tiles
 from bugzoo.start.ways import SYMPTOMS, WAYS
 from bugzoo.views import names
@@ -23,7 +26,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_lesson_and_every_exercise_stands_there_once() -> None:
     found = tiles()
-    assert [tile.number for tile in found if tile.number] == sorted(course.numbers() - {"00"})
+    assert [tile.number for tile in found if tile.link] == sorted(course.numbers() - {"00"})
     assert sorted(one.name for tile in found for one in tile.exercises) == sorted(exercises())
     assert all(lesson_of(one.name) == int(tile.number) for tile in found if tile.number for one in tile.exercises)
     assert [lesson_of(name) for name in ("01_a", "03_a", "04_flat_loss", "60_a")] == [1, 1, 2, 20]
@@ -32,7 +35,7 @@ def test_every_lesson_and_every_exercise_stands_there_once() -> None:
 def test_it_counts_what_was_answered_written_and_repaired() -> None:
     lesson = course.load("02")
     before = next(tile for tile in tiles() if tile.number == "02")
-    assert (before.answered, before.held, before.begun, before.done) == (0, 0, False, False)
+    assert (before.answered, before.held, before.state, before.done) == (0, 0, "open", False)
     assert before.tasks == len(lesson.tasks) and before.questions > len(lesson.questions), "a drawn guess counts too"
     record.keep("prediction", "02/first_loss", {"said": "a", "revealed": True, "right": False})
     record.keep("prediction", "02/who", {"said": "", "revealed": True, "right": False})
@@ -41,14 +44,84 @@ def test_it_counts_what_was_answered_written_and_repaired() -> None:
         record.keep("task", f"02/{task}", {"held": True})
     record.attempt("04_flat_loss", "repair", "wrong", 0.0, 5.0)
     now = next(tile for tile in tiles() if tile.number == "02")
-    assert (now.answered, now.held, now.begun, now.done) == (2, before.tasks, True, True)
+    assert (now.answered, now.held, now.state, now.done) == (2, before.tasks, "begun", False), "the last case is open"
     (exercise,) = [one for one in now.exercises if one.name == "04_flat_loss"]
     assert exercise.tried and not exercise.passed
 
 
+def test_a_lesson_is_done_once_its_last_case_is_handed_in() -> None:
+    forms = {}
+    for number in sorted(course.numbers() - {"00"}):
+        lesson = course.load(number)
+        code = "\n".join(cell.text for cell in lesson.of("code"))
+        case = re.search(r"lab\.diagnose\((\w+)", code)
+        assert case and f'{case[1]} = lab.case("{number}/{lesson.transfer}")' in code, number
+        forms[number] = Scenario(*lesson.case(lesson.transfer))
+    assert not {form.ticket for form in forms.values()} & {one.scenario.ticket for one in exercises().values()}
+    lab.DiagnosisForm(Scenario(*course.load("02").case("incident")).ticket).hand_in(place=1)
+    assert {tile.state for tile in tiles() if tile.link} == {"open"}, "another case does not count"
+    form = lab.diagnose(forms["02"])
+    assert next_step(tiles(), "new")[1].startswith("02_")
+    form.hand_in(cause=form.causes[0], place=1)
+    assert {tile.number: tile.state for tile in tiles() if tile.link and tile.state != "open"} == {"02": "done"}
+    assert next_step(tiles(), "new")[1].startswith("../exercises/04_")
+    assert course.load("00").transfer == "", "a lesson without a form"
+
+
+def test_every_number_up_to_twenty_is_a_lesson_or_comes_later() -> None:
+    assert [tile.number for tile in tiles() if tile.number] == [f"{number:02}" for number in range(1, 21)]
+    assert (
+        {tile.number for tile in tiles() if tile.state == "later"} == set(planned()) == set(TITLES) - course.numbers()
+    )
+    text, written = page.as_text(tiles(), "new"), page.as_html(tiles(), "new")
+    assert "04 · Silent bugs in the training loop: comes later\n" in text
+    assert '<div class="tile later"><div class="title">04 · Silent bugs in the training loop</div>' in written, (
+        "no link"
+    )
+
+
+def test_a_planned_title_goes_once_its_lesson_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(course.PLACE, tmp_path / "lessons")
+    number = min(planned())
+    file = tmp_path / "lessons" / f"{number}_another.py"
+    file.write_text(f'"""A lesson."""\n\n# %% [markdown] title\n# # {number} · Another title\n')
+    monkeypatch.setattr(course, "PLACE", tmp_path / "lessons")
+    found = [tile for tile in tiles() if tile.number == number]
+    assert [(tile.title, tile.link) for tile in found] == [("Another title", f"{file.stem}.ipynb")]
+    assert number not in planned() and TITLES[number] not in page.as_text(tiles(), "new")
+    own = [name for name in exercises() if lesson_of(name) == int(number)]
+    assert [one.name for one in found[0].exercises] == own, "it takes its exercises from the last tile"
+
+
+def test_the_legend_names_every_color_and_every_sign() -> None:
+    written, text = page.as_html(tiles(), "new"), page.as_text(tiles(), "new")
+    shown = {tile.state for tile in tiles() if tile.number} | {"done", "begun"}
+    assert shown == set(page.STATES) and all(
+        f'<span class="mark {state}">{page.STATES[state]}<' in written for state in shown
+    )
+    assert all(f".bugzoo-map .{state} " in page.STYLE for state in ("done", "begun", "later"))
+    assert all(page.DONE in said and "✓ passed, … tried, ○ open" in said for said in (written, text))
+
+
+def test_a_tile_says_level_and_minutes_of_each_exercise() -> None:
+    found = {one.name: one for tile in tiles() for one in tile.exercises}
+    assert all(1 <= one.level <= 5 and one.minutes % 5 == 0 < one.minutes for one in found.values())
+    assert found["30_the_letter_before"].level == exercises()["30_the_letter_before"].level == 4
+    said = f"level 4, {found['30_the_letter_before'].minutes} min"
+    assert said in page.as_html(tiles(), "new") and f"30 The letter before ({said})" in page.as_text(tiles(), "new")
+
+
+def test_the_order_of_each_way() -> None:
+    orders = {name: " ".join(way.first) for name, way in WAYS.items()}
+    assert orders["new"] == orders["teach"] == "02 01 03 06 09 10"
+    assert orders["work"] == "03 10 09 06 02 01" and orders["interview"] == "03 02 06 09 10 01"
+    assert all(len(set(way.first)) == len(way.first) and set(way.first) <= course.numbers() for way in WAYS.values())
+
+
 def test_next_is_what_is_not_done_in_the_order_of_the_way() -> None:
     def made(number: str, held: int, passed: bool) -> Tile:
-        return Tile(number, "T", f"{number}.ipynb", 0, 1, held, 1, (Practice(f"{number}_x", "E", passed, passed),))
+        practice = Practice(f"{number}_x", "E", passed, passed)
+        return Tile(number, "T", f"{number}.ipynb", 0, 1, held, 1, bool(held), (practice,))
 
     open_ones = [made("02", 0, False), made("03", 0, False)]
     assert next_step(open_ones, "new")[1] == "02.ipynb" and next_step(open_ones, "work")[1] == "03.ipynb"
@@ -59,7 +132,9 @@ def test_next_is_what_is_not_done_in_the_order_of_the_way() -> None:
     assert next_step([made("02", 1, True), made("03", 0, False)], "new")[1] == "03.ipynb"
     done = [made("02", 1, True), made("03", 1, True)]
     assert next_step(done, "new")[1] == "interview.ipynb" and next_step(done, "teach")[1] == "instructor.ipynb"
-    more = Tile("", "More exercises", "", 0, 0, 0, 0, (Practice("28_x", "E", False, False),))
+    later = Tile("04", "A lesson that comes later")
+    assert next_step([later, *done], "new")[1] == "interview.ipynb"
+    more = Tile("", "More exercises", exercises=(Practice("28_x", "E", False, False),))
     assert next_step([more, *done], "work") == ("Exercise 28, E", "../exercises/28_x.ipynb"), "last of all"
 
 
@@ -74,7 +149,7 @@ def test_every_link_leads_to_a_notebook_and_nothing_names_a_fault() -> None:
 def test_as_text_and_the_way_is_kept(capsys: pytest.CaptureFixture) -> None:
     here()
     said = capsys.readouterr().out
-    assert said.startswith("Next: Lesson 01") and "02 · Overfit one batch: 0 of" in said and "I have a symptom" in said
+    assert said.startswith("Next: Lesson 02") and "02 · Overfit one batch: 0 of" in said and "I have a symptom" in said
     here("work")
     assert capsys.readouterr().out.startswith("Next: Lesson 03")
     here()

@@ -1,0 +1,67 @@
+"""Level and minutes of an exercise: what they are made of, where they stand, and that they give nothing away."""
+
+import json
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+from bugzoo import faults
+from bugzoo.grading import effort
+from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.model import Exercise
+from bugzoo.grading.notebook import build
+from bugzoo.grading.texts import handed_out
+
+
+def stated(name: str, kind: str = "student") -> dict[str, int]:
+    """Level and minutes from a built notebook's metadata."""
+    about = json.loads(build(load(name), kind))["metadata"]["bugzoo"]
+    return {key: about[key] for key in ("level", "minutes")}
+
+
+def test_the_formula() -> None:
+    assert effort.minutes(["word " * 600], "x = 1\n\n" * 75, 2) == 20, "4 to read, 5 for the lines, 10 to work: 19"
+    assert effort.minutes(["word " * 600], "", 1) == 10, "9, without a program"
+    assert effort.minutes(["word " * 300, "word " * 300], "x = 1\n" * 75, 3) == 25, "24"
+
+
+def test_the_level_is_the_faults_and_of_two_one_more() -> None:
+    for name in ("04_flat_loss", "03_in_order", "27_small_parts", "29_through_the_wall", "02_five_beginnings"):
+        exercise = load(name)
+        assert exercise.level == faults.load(exercise.fault.partition("?")[0]).level, exercise.kind
+    two = load("18_one_behind_the_other")
+    single = [faults.load(fault).level for fault in two.faults]
+    assert two.level == max(single) + 1 and single[0] != single[1]
+    hardest = SimpleNamespace(about_faults=[(SimpleNamespace(level=5), {})] * 2)
+    assert Exercise.level.fget(hardest) == 5 and all(1 <= one.level <= 5 for one in exercises().values())
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_each_notebook_says_it_under_its_title(name: str) -> None:
+    exercise, cell = load(name), json.loads(build(load(name)))["cells"][0]
+    told = stated(name)
+    line = "".join(cell["source"]).splitlines()[2]
+    assert line.startswith(
+        f"Ticket **{exercise.scenario.ticket}** · level {exercise.level} of 5, about {told['minutes']} min"
+    )
+    assert told == stated(name, "solution") == stated(name, "instructor"), "a filled-in notebook is as long"
+    assert told["level"] == exercise.level and told["minutes"] % 5 == 0 < told["minutes"]
+    if exercise.kind != "five":
+        text, longer = handed_out(exercise), handed_out(exercise) + "x = 1\n" * 150
+        texts = [
+            "".join(one["source"]) for one in json.loads(build(exercise))["cells"] if one["cell_type"] == "markdown"
+        ]
+        assert effort.minutes(texts, longer, exercise.level) == effort.minutes(texts, text, exercise.level) + 10
+
+
+def test_neither_tells_that_nothing_is_wrong() -> None:
+    """*repair*, *decoy* and *nothing* have one notebook. Each pair of level and minutes has mostly a fault behind it."""
+    counts: dict[tuple[int, int], Counter[str]] = {}
+    for name, exercise in exercises().items():
+        if exercise.kind in ("repair", "decoy", "nothing"):
+            counts.setdefault(tuple(stated(name).values()), Counter())[exercise.kind] += 1
+    healthy = {pair: found for pair, found in counts.items() if found["nothing"]}
+    assert healthy
+    for pair, found in healthy.items():
+        assert found["repair"] + found["decoy"] >= 2 * found["nothing"], (pair, found)
