@@ -12,15 +12,20 @@ STYLE = """<style>
 .bugzoo-map .next a { display: inline-block; padding: 8px 14px; margin: 4px 0 12px 0; font-weight: bold;
   border: 2px solid var(--jp-brand-color1, #1976d2); border-radius: 4px; }
 .bugzoo-map .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(250px, 1fr)); gap: 10px; }
-.bugzoo-map .tile { border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 8px 10px; }
+.bugzoo-map .tile, .bugzoo-map .mark { border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 8px 10px; }
+.bugzoo-map .mark { padding: 0 6px; margin-right: 6px; white-space: nowrap; }
 .bugzoo-map .done { border-left: 5px solid #2b9f5e; }
 .bugzoo-map .begun { border-left: 5px solid #e69f00; }
-.bugzoo-map .later { border-style: dashed; color: var(--jp-ui-font-color2, #777); }
-.bugzoo-map .later .title { font-weight: normal; }
-.bugzoo-map .legend { margin: 8px 0; }
-.bugzoo-map .legend .mark { padding: 0 6px; margin-right: 14px; white-space: nowrap; }
+.bugzoo-map .later { border-style: dashed; color: var(--jp-ui-font-color2, #757575); }
 .bugzoo-map .title { font-weight: bold; }
+.bugzoo-map .later .title { font-weight: normal; font-size: 13px; }
 .bugzoo-map .small { font-size: 12.5px; opacity: 0.85; line-height: 1.6; }
+.bugzoo-map .later .small, .bugzoo-map .legend { opacity: 1; }
+.bugzoo-map .tiles.gray { margin: 10px 0; }
+.bugzoo-map .gray .tile { padding: 4px 10px; }
+.bugzoo-map .practice { padding-left: 16px; text-indent: -16px; }
+.bugzoo-map .effort { display: block; text-indent: 0; }
+.bugzoo-map .legend { margin-bottom: 8px; color: var(--jp-ui-font-color2, #757575); }
 .bugzoo-map td { padding: 2px 18px 2px 0; text-align: left !important; }
 </style>"""
 
@@ -33,22 +38,23 @@ SIGNS = {"✓": "passed", "…": "tried", "○": "open"}
 
 
 def as_html(found: Sequence[Tile], way: str) -> str:
-    """Return the map: what is next, a tile for each lesson, the legend, and the symptoms."""
+    """Return the map: what is next, the legend, a tile for each lesson, and the symptoms."""
     what, link = next_step(list(found), way)
-    tiles = "".join(_tile(one) for one in found)
+    there, later = ("".join(_tile(one) for one in found if (one.state == "later") == gray) for gray in (False, True))
     return (
-        f'{STYLE}<div class="bugzoo-map"><div class="next">{_a(link, f"Next: {what}")}</div><div class="tiles">{tiles}</div>'
-        f"{_legend()}{_symptoms(found)}</div>"
+        f'{STYLE}<div class="bugzoo-map"><div class="next">{_a(link, f"Next: {what}")}</div>{_legend()}'
+        f'<div class="tiles">{there}</div><div class="tiles gray">{later}</div>{_symptoms(found)}</div>'
     )
 
 
 def _tile(tile: Tile) -> str:
     practice = "".join(
-        f"<br>{_sign(one)} {_a(one.link, f'{one.name[:2]} {one.title}')} <i>{html.escape(_effort(one))}</i>"
+        f'<div class="practice">{_sign(one)} {_a(one.link, f"{one.name[:2]} {one.title}")} '
+        f'<span class="effort">{_effort(one)}</span></div>'
         for one in tile.exercises
     )
     title = _a(tile.link, _title(tile)) if tile.link else html.escape(_title(tile))
-    below = f"{_counts(tile)}{practice}".removeprefix("<br>")
+    below = f"{_counts(tile)}{practice}"
     return f'<div class="tile {tile.state}"><div class="title">{title}</div><div class="small">{below}</div></div>'
 
 
