@@ -1,17 +1,29 @@
-"""How long an exercise takes: an estimate from what its notebook shows, as nobody was timed."""
+"""How hard an exercise is, and how long it takes: an estimate from what its notebook shows. No reader was timed."""
 
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from bugzoo.grading.model import HARDEST
+from bugzoo.grading.model import Exercise
 
+HARDEST = 5
+"""The highest level."""
 WORDS = 150
 """Words of text read in a minute, as in a lesson."""
 LINES = 15
 """Lines of code read in a minute."""
 WORK = 5
 """Minutes for each level: to look, to try, to repair, and to wait for the grader."""
+
+
+def level(exercise: Exercise) -> int:
+    """Return how hard an exercise is, from 1 to 5: the level of its fault, or of its trap where nothing is wrong.
+
+    Of two faults it is one more than that of the harder one. A decoy adds nothing, and a *break* and a *five* have the level
+    of their fault. So a *repair*, a *nothing* and a *decoy*, whose notebooks look alike, follow one rule.
+    """
+    levels = [fault.level for fault, _ in exercise.about_faults]
+    return min(max(levels) + len(levels) - 1, HARDEST)
 
 
 def minutes(texts: Sequence[str], source: str, level: int) -> int:
@@ -25,10 +37,10 @@ def minutes(texts: Sequence[str], source: str, level: int) -> int:
     return 5 * round((words / WORDS + lines / LINES + WORK * level) / 5)
 
 
-def stated(cells: Sequence[Any], source: str, level: int) -> dict[str, int]:
+def stated(exercise: Exercise, cells: Sequence[Any], source: str) -> dict[str, int]:
     """Return level and minutes as the notebook's metadata hold them, for `bugzoo list` and the map."""
     texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
-    return {"level": level, "minutes": minutes(texts, source, level)}
+    return {"level": level(exercise), "minutes": minutes(texts, source, level(exercise))}
 
 
 def show(title: Any, stated: dict[str, int]) -> None:

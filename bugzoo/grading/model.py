@@ -17,8 +17,6 @@ STATES = ("not attempted", "wrong", "your code raised", "cannot be graded", FOR_
 """Possible results. "cannot be graded" is due to the machine or the file and costs no attempt. A hand-in "for a person"
 was set aside before it ran."""
 UNCHANGED = "The program is unchanged."
-HARDEST = 5
-"""The highest level."""
 
 
 @dataclass(frozen=True)
@@ -264,16 +262,6 @@ class Exercise:
         if self.five or self.second:
             return "five" if self.five else "two"
         return "break" if self.breaks else "nothing" if self.trap else "decoy" if self.decoy else "repair"
-
-    @property
-    def level(self) -> int:
-        """How hard it is, from 1 to 5: the level of its fault, or of its trap where nothing is wrong.
-
-        Of two faults it is one more than that of the harder one. A decoy adds nothing, and a *break* and a *five* have the
-        level of their fault. So a *repair*, a *nothing* and a *decoy*, whose notebooks look alike, follow one rule.
-        """
-        levels = [fault.level for fault, _ in self.about_faults]
-        return min(max(levels) + len(levels) - 1, HARDEST)
 
     @property
     def hints(self) -> tuple[str, ...]:

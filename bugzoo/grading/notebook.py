@@ -44,7 +44,7 @@ FOLDED = {"jupyter": {"source_hidden": True}}
 def build(exercise: Exercise, kind: str = "student", source: str = "", answer: str = "") -> str:
     """Return the notebook as JSON text, without outputs. `source`, `answer`: another program and filled-in form."""
     cells = (_of_five if exercise.five else _of_program)(exercise, kind, source, answer)
-    stated = effort.stated(cells, "" if exercise.five else handed_out(exercise), exercise.level)
+    stated = effort.stated(exercise, cells, "" if exercise.five else handed_out(exercise))
     effort.show(cells[0], stated)
     return to_text(of_cells(cells, bugzoo={"ticket": exercise.scenario.ticket} | stated))
 

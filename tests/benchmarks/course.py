@@ -10,6 +10,7 @@ from collections import Counter
 from bugzoo import course
 from bugzoo.course.source import ASKS
 from bugzoo.grading.answers import telling
+from bugzoo.grading.effort import level
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.model import Exercise
 from bugzoo.proving import ledger
@@ -45,7 +46,7 @@ def of_exercises() -> list[str]:
         )
         accepted = counts["correct"] + counts["half"]
         told = (views(one), accepted or "-", counts["degenerate"] or "-", counts["attack"] or "-")
-        rows.append(f"| {name} | {one.kind} | {one.level} | {' | '.join(map(str, told))} |")
+        rows.append(f"| {name} | {one.kind} | {level(one)} | {' | '.join(map(str, told))} |")
     return rows
 
 

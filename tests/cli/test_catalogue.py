@@ -31,10 +31,13 @@ def test_list_one_kind(bugzoo):
 
 
 def test_list_exercises_says_level_and_minutes(bugzoo):
+    from bugzoo.grading import effort
     from bugzoo.grading.exercises import exercises
 
     found = {row["id"]: row for row in json.loads(bugzoo("list", "exercises", "--json").out)}
-    assert {name: row["level"] for name, row in found.items()} == {name: one.level for name, one in exercises().items()}
+    assert {name: row["level"] for name, row in found.items()} == {
+        name: effort.level(one) for name, one in exercises().items()
+    }
     assert all(row["minutes"] % 5 == 0 < row["minutes"] for row in found.values())
     lines = [line.split() for line in bugzoo("list", "exercises").out.splitlines()]
     shown = {words[0]: words[1:3] for words in lines if words and words[0] in found}

@@ -9,7 +9,6 @@ import pytest
 from bugzoo import faults
 from bugzoo.grading import effort
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.model import Exercise
 from bugzoo.grading.notebook import build
 from bugzoo.grading.texts import handed_out
 
@@ -29,12 +28,12 @@ def test_the_formula() -> None:
 def test_the_level_is_the_faults_and_of_two_one_more() -> None:
     for name in ("04_flat_loss", "03_in_order", "27_small_parts", "29_through_the_wall", "02_five_beginnings"):
         exercise = load(name)
-        assert exercise.level == faults.load(exercise.fault.partition("?")[0]).level, exercise.kind
+        assert effort.level(exercise) == faults.load(exercise.fault.partition("?")[0]).level, exercise.kind
     two = load("18_one_behind_the_other")
     single = [faults.load(fault).level for fault in two.faults]
-    assert two.level == max(single) + 1 and single[0] != single[1]
+    assert effort.level(two) == max(single) + 1 and single[0] != single[1]
     hardest = SimpleNamespace(about_faults=[(SimpleNamespace(level=5), {})] * 2)
-    assert Exercise.level.fget(hardest) == 5 and all(1 <= one.level <= 5 for one in exercises().values())
+    assert effort.level(hardest) == 5 and all(1 <= effort.level(one) <= 5 for one in exercises().values())
 
 
 @pytest.mark.parametrize("name", list(exercises()))
@@ -43,16 +42,19 @@ def test_each_notebook_says_it_under_its_title(name: str) -> None:
     told = stated(name)
     line = "".join(cell["source"]).splitlines()[2]
     assert line.startswith(
-        f"Ticket **{exercise.scenario.ticket}** · level {exercise.level} of 5, about {told['minutes']} min"
+        f"Ticket **{exercise.scenario.ticket}** · level {effort.level(exercise)} of 5, about {told['minutes']} min"
     )
     assert told == stated(name, "solution") == stated(name, "instructor"), "a filled-in notebook is as long"
-    assert told["level"] == exercise.level and told["minutes"] % 5 == 0 < told["minutes"]
+    assert told["level"] == effort.level(exercise) and told["minutes"] % 5 == 0 < told["minutes"]
     if exercise.kind != "five":
         text, longer = handed_out(exercise), handed_out(exercise) + "x = 1\n" * 150
         texts = [
             "".join(one["source"]) for one in json.loads(build(exercise))["cells"] if one["cell_type"] == "markdown"
         ]
-        assert effort.minutes(texts, longer, exercise.level) == effort.minutes(texts, text, exercise.level) + 10
+        assert (
+            effort.minutes(texts, longer, effort.level(exercise))
+            == effort.minutes(texts, text, effort.level(exercise)) + 10
+        )
 
 
 def test_neither_tells_that_nothing_is_wrong() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from bugzoo import course, lab, record
 from bugzoo.errors import UserError
+from bugzoo.grading import effort
 from bugzoo.grading.exercises import exercises
 from bugzoo.scenario import Scenario
 from bugzoo.start import here, page
@@ -106,7 +107,7 @@ def test_the_legend_names_every_color_and_every_sign() -> None:
 def test_a_tile_says_level_and_minutes_of_each_exercise() -> None:
     found = {one.name: one for tile in tiles() for one in tile.exercises}
     assert all(1 <= one.level <= 5 and one.minutes % 5 == 0 < one.minutes for one in found.values())
-    assert found["30_the_letter_before"].level == exercises()["30_the_letter_before"].level == 4
+    assert found["30_the_letter_before"].level == effort.level(exercises()["30_the_letter_before"]) == 4
     said = f"level 4, {found['30_the_letter_before'].minutes} min"
     assert said in page.as_html(tiles(), "new") and f"30 The letter before ({said})" in page.as_text(tiles(), "new")
 
