@@ -33,5 +33,8 @@ assert [tile.number for tile in tiles() if tile.link] and all(tile.questions for
 # [notebook for instructors](instructor.ipynb) makes assignments. `bugzoo checkup train.py` looks at a script of your own.
 #
 # To read on: [A Recipe for Training Neural Networks](https://karpathy.github.io/2019/04/25/recipe/), PyTorch's notes on
-# [autograd](https://docs.pytorch.org/docs/stable/notes/autograd.html) and its
-# [frequently asked questions](https://docs.pytorch.org/docs/stable/notes/faq.html).
+# [autograd](https://docs.pytorch.org/docs/stable/notes/autograd.html), its
+# [frequently asked questions](https://docs.pytorch.org/docs/stable/notes/faq.html) and its
+# [guide to errors of torch.compile](https://docs.pytorch.org/docs/stable/torch.compiler_troubleshooting.html). To watch:
+# [autograd built from nothing](https://www.youtube.com/watch?v=VMj-3S1tku0), on
+# [micrograd](https://github.com/karpathy/micrograd).

@@ -15,13 +15,29 @@
 # of a healthy run, and what the script printed. The list is the same in every interview. Most views cost {2 = cheap} or {4 = usual}
 # points. A view that runs the script again costs {10 = dear}.
 
+# %% [folded] asked
+# How often interviews ask for which bug
+#
+# A published course gives these numbers and names labs that ask. It does not say how it counted. Cases are drawn in these
+# proportions.
+#
+# | bug | asked in, of 100 interviews | labs named |
+# |---|---|---|
+# | NaN, wrong loss values | {90 = of_nan} | Anthropic, OpenAI, Google |
+# | a model that does not learn | {80 = of_learning} | Anthropic, OpenAI, Google |
+# | data leakage, wrong evaluation | {70 = of_leakage} | Google, Meta |
+# | out of memory, memory leaks | {60 = of_memory} | Google, Meta |
+# | tensors on two devices | {50 = of_device} | OpenAI, Google |
+# | slow training, an idle GPU | {40 = of_slow} | Meta, OpenAI |
+
 # %% setup
 from bugzoo.interview import notebook
 
 # %% [proof] prices
 from bugzoo import views
-from bugzoo.interview import requests, rubric, session
+from bugzoo.interview import deck, requests, rubric, session
 
+of_nan, of_learning, of_leakage, of_memory, of_device, of_slow = deck.WEIGHTS.values()
 budget, free, three = requests.BUDGET, rubric.FREE, session.GUESSES == 3
 rerun = requests.RERUN
 looks, headings = len(views.names()), len(views.HEADINGS)
