@@ -80,6 +80,8 @@ from bugzoo.errors import UserError, unknown
 ASKS = {"check": "quick_check", "predict": "predict", "draw": "draw"}
 """Kinds with a question -> the function that their cell calls."""
 
+EARLIER = "`bugzoo lab DIR --update` writes today's beside it, and your answers stay"
+"""What a reader of an earlier notebook may do."""
 SOLUTION = "One solution (open it when your code passes, or when you are stuck)"
 
 
@@ -196,7 +198,8 @@ class Lesson:
     def _known(self, kind: str, name: str, there: Iterable[str]) -> str:
         if name not in there:
             names = [f"{self.number}/{one}" for one in there]
-            raise unknown(kind, f"{self.number}/{name}", names, "bugzoo lessons list")
+            missing = unknown(kind, f"{self.number}/{name}", names, "bugzoo lessons list")
+            raise UserError(f"{missing} A notebook of an earlier version may ask for it: {EARLIER}.")
         return name
 
     @property

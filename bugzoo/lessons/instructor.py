@@ -89,7 +89,7 @@ assert len({step.share for step in proof.steps if step.kind == "half"}) == 1, "e
 # that `bugzoo verify` has proved. The sign must hold while all faults are there. It must be gone when that one fault alone is
 # repaired. Then students can work in any order: whichever fault they find first, they can still find the other.
 #
-# **The second half is about the grader.** The grader for your class gets {10 = programs} programs. The unchanged program earns 0. The
+# **The second half is about the grader.** The grader for your class gets {16 = programs} programs. The unchanged program earns 0. The
 # full repair earns all points, and so does another correct repair. A fake repair does not, and attacks on the grader earn
 # nothing. Each partial repair earns an equal part. The faults share {60 % = shared} of the points, and the rest is for the
 # full repair. If any of these results were different, the assignment would be refused.
