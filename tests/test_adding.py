@@ -60,6 +60,9 @@ def copy(tmp_path_factory) -> Path:
     for folder in ("bugzoo", "notebooks", "exercises", "solutions"):
         shutil.copytree(ROOT / folder, place / folder, ignore=shutil.ignore_patterns(".*"))  # modules compiled already
     shutil.copy(ROOT / "pyproject.toml", place)
+    # the notebooks say how long a measured cell took, and what is known of a GPU
+    shutil.copytree(ROOT / "proofs" / "lessons", place / "proofs" / "lessons")
+    shutil.copy(ROOT / "proofs" / "lessons_cuda.json", place / "proofs")
     assert not [path for path in ADDED.values() if (place / path).exists()]
     (place / ADDED["fault"]).write_text(FAULT, encoding="utf-8")
     # the others as `bugzoo new` writes them, which have to work as they are
