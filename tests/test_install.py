@@ -1,19 +1,21 @@
 """`make install TORCH_INDEX=URL`, with the real pip, two small indexes on the disk and packages that hold nothing."""
 
-import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 
 from tests.gate import install
 
-PIP = importlib.util.find_spec("pip")  # pip itself warns when it is imported after setuptools
+PIP = distribution("pip").locate_file(
+    "pip"
+)  # to look for it as a module makes setuptools warn, once distutils is loaded
 
 ROOT = Path(__file__).parent.parent
 OURS = ("Makefile", "tests/__init__.py", "tests/gate/__init__.py", "tests/gate/install.py")
@@ -72,7 +74,7 @@ def checkout(tmp_path: Path) -> Path:
         shutil.copy(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / "tests/benchmarks/results", tmp_path / "tests/benchmarks/results")
     wheel(tmp_path / "built", "bugzoo", "0.1.0", "torch>=2.11", "torchvision>=0.26", "numpy")
-    python = PYTHON.format(python=sys.executable, pip=Path(PIP.origin).parent)
+    python = PYTHON.format(python=sys.executable, pip=PIP)
     for name, text in {"pyproject.toml": PROJECT, "backend.py": BACKEND, "setup.py": "", "python": python}.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "python").chmod(0o755)
