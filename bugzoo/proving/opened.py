@@ -7,6 +7,7 @@ run: a renamed row or another text of a program shows that the proof is about so
 import dataclasses
 from collections.abc import Callable, Mapping
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 from bugzoo import diagnostics, views
@@ -23,11 +24,17 @@ def listen() -> None:
     def made(self: Scenario) -> None:
         noted(self)
         recipe = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {"device": "cpu"}
+        recipe["settings"] = {name: _without_folder(value) for name, value in self.settings.items()}
         _opened["programs"][repr(sorted(recipe.items(), key=str))] = recipe
 
     Scenario.__post_init__ = made  # type: ignore[method-assign]
     views.view = _noting(views.view, "views")
     diagnostics.instrument = _noting(diagnostics.instrument, "instruments")
+
+
+def _without_folder(value: object) -> object:
+    """Return the name of a file in place of its path: a temporary folder has another name in each run."""
+    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value
 
 
 def _noting(load: Callable[[str], Any], kind: str) -> Callable[[str], Any]:
