@@ -127,7 +127,7 @@ def test_only_torch_and_torchvision_come_from_the_named_index(checkout: Path) ->
     elsewhere = made(checkout, "install", f"TORCH_INDEX={(checkout / 'main').as_uri()}")
     assert elsewhere.returncode and "make clean" in elsewhere.stdout
 
-    # other tested versions: the same index, although nobody names it, and pip is silent in CI
+    # other tested versions: the same index, which this call does not name; pip is silent in CI
     (checkout / "constraints.txt").write_text("# Made here.\ntorch==2.15.0\ntorchvision==0.30.0\nnumpy==2.4.6\n")
     done = made(checkout, ".venv/.installed-test", CI="true")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -48,9 +48,10 @@ def stray(place: Path | None = None) -> list[str]:
 
 def _texts() -> dict[str, str]:
     """Return path below the root -> the lesson's notebook."""
+    from bugzoo.course.book import notebook
     from bugzoo.notebooks import to_text
 
-    made = {f"notebooks/{name}.ipynb": to_text(read(file).notebook()) for name, file in files().items()}
+    made = {f"notebooks/{name}.ipynb": to_text(notebook(read(file))) for name, file in files().items()}
     return made | {"notebooks/glossary.ipynb": to_text(_glossary())}
 
 

@@ -59,22 +59,15 @@ Names are the ids of the cells. What has a name elsewhere is a mark, also in cod
 the label of that row (`marks.py`). Text before the first cell is only for readers of the source.
 """
 
-import html
-import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from bugzoo import material
-from bugzoo.course import on_gpu
 from bugzoo.course.cells import CLAIM, PROSE, Cell, read_cell
 from bugzoo.course.drawings import Drawing, read_drawing
 from bugzoo.course.names import names_of
 from bugzoo.course.questions import Question, read_question
-from bugzoo.device import ABOUT, LINE
 from bugzoo.errors import UserError, unknown
 
 ASKS = {"check": "quick_check", "predict": "predict", "draw": "draw"}
@@ -82,7 +75,6 @@ ASKS = {"check": "quick_check", "predict": "predict", "draw": "draw"}
 
 EARLIER = "`bugzoo lab DIR --update` writes today's beside it, and your answers stay"
 """What a reader of an earlier notebook may do."""
-SOLUTION = "One solution (open it when your code passes, or when you are stuck)"
 
 
 @dataclass(frozen=True)
@@ -222,71 +214,9 @@ class Lesson:
         words = sum(len(text.split()) for text in prose) + sum(len(text.split()) for text in asked) / 2
         return words / 150 + (len(self.of("code")) + len(asked)) / 2 + 6 * len(self.tasks)
 
-    def notebook(self, proofs: bool = False, solved: bool = False) -> Any:
-        """Return the learner's notebook for nbformat. `solved`: with the solutions filled in; `proofs`: the notebook that
-        proves the lesson, also solved."""
-        from bugzoo import notebooks  # a question in a notebook does not need the builder
-
-        cells: list[Any] = []
-        waiting: list[Any] = []
-        for cell in self.cells:
-            about = {"tags": list(cell.tags)} if cell.tags else {}
-            if cell.kind == "markdown":
-                cells.append(notebooks.markdown(cell.key, self._linked(cell.text), **about))
-            elif cell.kind == "folded":
-                title, text = cell.shown.partition("\n")[0], self._linked(cell.text.partition("\n")[2])
-                cells.append(notebooks.markdown(cell.key, _folded(title, text.strip("\n")), **about))
-                cells, waiting = cells + waiting, []
-            elif cell.kind == "measured" and not proofs:
-                waiting.append(self._measured(cell))
-            elif cell.kind == "solution" and not (proofs or solved):
-                cells.append(notebooks.markdown(cell.key, _folded(SOLUTION, f"```python\n{cell.text}\n```"), **about))
-            elif cell.kind in ASKS:
-                cells.append(notebooks.code(cell.key, self.call(cell), **about))
-            elif cell.kind == "task":
-                text = self.tasks[cell.name].solution if proofs or solved else cell.text
-                cells.append(notebooks.code(cell.key, text, **about))
-            elif cell.kind == "code" or (cell in self.proofs and proofs):
-                cells.append(notebooks.code(cell.key, re.sub(r"(?m)^# (?=%{1,2}\w|!\w)", "", cell.text), **about))
-                if cell.text.startswith(LINE):
-                    cells.append(notebooks.markdown("device", f"{ABOUT} {on_gpu.line(self.file)}"))
-        return notebooks.notebook(cells + waiting)
-
     def call(self, cell: Cell) -> str:
         """Return the code of a question's cell."""
         return f'{cell.name} = lab.{ASKS[cell.kind]}("{self.number}/{cell.name}")'
-
-    def _linked(self, text: str) -> str:
-        """Return a text as the learner reads it: a number that a measured cell made is a link to that cell."""
-        places = {name: cell.key for cell in self.of("measured") for name in self.binds(cell)}
-
-        def shown(claim: re.Match[str]) -> str:
-            place = places.get(claim[2])
-            return f"[{claim[1]}]({self.file.stem}.ipynb#cell-id={place})" if place else claim[1]
-
-        return CLAIM.sub(shown, text)
-
-    def _measured(self, cell: Cell) -> Any:
-        """Return a proof as the learner gets it: folded, with what it measures in its first line."""
-        from bugzoo import notebooks
-
-        shown = ", ".join(dict.fromkeys(claim.shown for claim in self.claims if claim.name in self.binds(cell)))
-        first = f"%%measured {self.number}/{cell.key}  # {shown}{_about(self.file.stem, cell.key)}"
-        return notebooks.code(cell.key, f"{first}\n{cell.text}", jupyter={"source_hidden": True})
-
-
-def _about(stem: str, key: str) -> str:
-    """Return how long a measured cell took when the lesson was proved, such as " (about 10 s)"; "" where it is not known."""
-    file = material.root() / "proofs" / "lessons" / f"{stem}.json"
-    known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    seconds = known.get("seconds", {}).get(key)
-    return f" (about {seconds} s)" if seconds else ""
-
-
-def _folded(title: str, text: str) -> str:
-    """Return Markdown that JupyterLab, VS Code and GitHub show closed; its title is HTML, with `code` marked."""
-    title = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(title, quote=False))
-    return f"<details><summary><b>{title}</b></summary>\n\n{text}\n\n</details>"
 
 
 def read(file: Path) -> Lesson:

@@ -143,7 +143,7 @@ assert min(at_place["incident"][:31]) > 0.97 and abs(last_place - at_place["heal
 # Now the colleague's wish: the model writes, one character after the other. What does it write?
 #
 # ( ) English, as it is right in {99 % = first_places} of the places
-#     It is right where a next character stands in the window. When it writes, there is none yet.
+#     It is right where a next character stands in the window. When it writes, the next character does not exist yet.
 # (x) Something poorer than its twin writes
 #     When it writes, each place is a last place. In training that was one of 32, and the others taught it to look ahead.
 # ( ) About as much as its twin, which has read the same

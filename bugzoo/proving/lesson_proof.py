@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 from bugzoo import material
 from bugzoo.course import on_gpu
+from bugzoo.course.book import notebook
 from bugzoo.course.cells import PROSE, REVEALED
 from bugzoo.course.names import names_of
 from bugzoo.course.needs import needed
@@ -225,7 +226,7 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "", threads: int =
 
     from bugzoo import notebooks
 
-    book = lesson.notebook(proofs=not as_given)
+    book = notebook(lesson, proofs=not as_given)
     claims = [] if as_given else [(claim.shown, claim.name, claim.where) for claim in lesson.claims]
     call = f"from bugzoo.proving.lesson_proof import judge\n\njudge({claims!r}, globals())"
     book.cells.append(notebooks.code("claims", call))

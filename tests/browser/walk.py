@@ -10,6 +10,7 @@ from typing import Any
 
 from bugzoo import lab as bugzoo_lab
 from bugzoo.choices import choices
+from bugzoo.course.book import notebook
 from bugzoo.course.questions import Choices, Match, Number, Order, Question
 from bugzoo.course.source import Lesson
 from bugzoo.grading import diagnosis, fives, repairs
@@ -29,7 +30,7 @@ SECONDS = 240.0
 
 def lesson(lab: Any, asked: Lesson, way: str) -> dict[str, str]:
     """Go through a lesson. Return cell -> what it shows at the end; check on the way that no result comes too early."""
-    book = asked.notebook()
+    book = notebook(asked)
     for cell in (one for one in book.cells if one.cell_type == "code"):
         name = cell.id.replace("-", "_")
         if name in asked.tasks and way == "right":

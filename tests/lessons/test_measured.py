@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bugzoo import course, lab
+from bugzoo.course.book import notebook
 from bugzoo.course.names import changes, names_of, needs
 from bugzoo.course.needs import needed, script
 from bugzoo.course.source import read
@@ -94,7 +95,7 @@ def test_names(text: str, bound: set[str], needed: set[str], changed: set[str]) 
 
 
 def test_it_is_folded_after_the_text_and_linked(tmp_path: Path) -> None:
-    book = small(tmp_path).notebook()
+    book = notebook(small(tmp_path))
     ids = [cell.id for cell in book.cells]
     assert ids[-2:] == ["read", "late-runs"] and "two-proof" not in ids
     cell = book.cells[-1]
@@ -106,7 +107,7 @@ def test_it_is_folded_after_the_text_and_linked(tmp_path: Path) -> None:
     link = "[1.5](07_small.ipynb#cell-id=late-runs)"
     assert link in book.cells[0].source and link in book.cells[-2].source
     assert "and not at 2." in book.cells[-2].source
-    proving = small(tmp_path).notebook(proofs=True)
+    proving = notebook(small(tmp_path), proofs=True)
     assert [cell.id for cell in proving.cells].index("late-runs") < [cell.id for cell in proving.cells].index("read")
 
 
@@ -147,7 +148,7 @@ def test_it_runs_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
 def test_running_the_cell_runs_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured.Measurement, "run", lambda self: pytest.fail("Run All runs it"))
     name = first()
-    measured._cell(f"{name}  # 1.5 (about 10 s)", "late = 1")
+    measured._cell(f"{name}  # 1.5 (about 10 s, after the first cell)", "late = 1")
     measured._cell(name, "late = 1")
     assert capsys.readouterr().out == 2 * f"Run All leaves this cell out. To run it: print(lab.measure('{name}'))\n"
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bugzoo.course.book import notebook
 from bugzoo.course.drawings import Axis
 from bugzoo.course.questions import Choices, Match, Near, Number, Order
 from bugzoo.course.source import Lesson, read
@@ -106,7 +107,7 @@ def test_the_borders_of_a_tolerance_belong_to_it() -> None:
 
 
 def test_what_the_learner_gets(lesson: Lesson) -> None:
-    cells = {cell.id: cell.source for cell in lesson.notebook().cells}
+    cells = {cell.id: cell.source for cell in notebook(lesson).cells}
     assert cells["first-loss"] == 'first_loss = lab.predict("07/first_loss")'
     assert cells["classes"] == 'classes = lab.quick_check("07/classes")'
     assert cells["parts"] == 'parts = lab.quick_check("07/parts")'

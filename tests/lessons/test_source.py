@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 from bugzoo.course import load
+from bugzoo.course.book import notebook
 from bugzoo.course.source import Lesson, read
 from bugzoo.errors import UserError
 
@@ -49,7 +50,7 @@ def lesson(tmp_path: Path) -> Lesson:
 
 
 def test_what_the_learner_gets(lesson: Lesson) -> None:
-    book = lesson.notebook()
+    book = notebook(lesson)
     nbformat.validate(book)
     assert [(cell.id, cell.cell_type, cell.source) for cell in book.cells] == [
         ("title", "markdown", "# 07 · Small\n\nThe loss is 1.38 here."),
@@ -61,8 +62,8 @@ def test_what_the_learner_gets(lesson: Lesson) -> None:
         ("first-guess", "code", 'first_guess = lab.quick_check("07/first_guess")'),
     ]
     assert book.cells[1].metadata.tags == ["raises-exception"]
-    assert [cell.id for cell in lesson.notebook(proofs=True).cells][-1] == "proof-4"
-    assert lesson.notebook() == read(lesson.file).notebook(), "the same each time"
+    assert [cell.id for cell in notebook(lesson, proofs=True).cells][-1] == "proof-4"
+    assert notebook(lesson) == notebook(read(lesson.file)), "the same each time"
 
 
 def test_question_case_and_claims(lesson: Lesson) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bugzoo import course, lab, record
+from bugzoo.course.book import notebook
 from bugzoo.course.source import read
 from bugzoo.errors import UserError
 from bugzoo.lab import tryout, versions
@@ -118,7 +119,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_the_cells_of_a_learner_and_of_a_proof(small) -> None:
-    given = {cell.id: cell.source for cell in small.notebook().cells}
+    given = {cell.id: cell.source for cell in notebook(small).cells}
     assert given["how-many"] == 'how_many = lab.predict("07/how_many")'
     assert (
         given["read"]
@@ -126,7 +127,7 @@ def test_the_cells_of_a_learner_and_of_a_proof(small) -> None:
     )
     assert given["half"] == "def half(x):\n    ..." and "return x / 2" in given["half-solution"]
     assert given["half-solution"].startswith("<details>") and "judge" not in json.dumps(given)
-    solved = {cell.id: cell.source for cell in small.notebook(solved=True).cells}
+    solved = {cell.id: cell.source for cell in notebook(small, solved=True).cells}
     assert solved["half"] == "def half(x):\n    return x / 2" and "half-solution" not in solved
 
 
