@@ -3,8 +3,9 @@
 That is no fault of the machine, which would cost no attempt. It is wrong, and a person may look at it.
 """
 
-from bugzoo.grading.model import Result
+from bugzoo.grading.model import FOR_A_PERSON, Result
 from bugzoo.running import Run
+from bugzoo.running.draw import AHEAD, STRANGE
 from bugzoo.syntax import parse
 
 A_PERSON = "A person may look at it."
@@ -18,6 +19,10 @@ class Unreadable(Exception):
     """A submission made something unreadable. The text says what, in a sentence."""
 
 
+class Ahead(Unreadable):
+    """A submission's run tried to learn which of its steps are compared. The text says how, in a sentence."""
+
+
 class NoSeed(Exception):
     """The seed of a run cannot be set in a submission's text. The text says why, in sentences."""
 
@@ -25,7 +30,7 @@ class NoSeed(Exception):
 def usable(run: Run) -> Run:
     """Return `run`. Raises Unreadable if its script spoiled its results, and RuntimeError if the machine failed."""
     if run.spoilt:
-        raise Unreadable(run.trouble)
+        raise (Ahead if run.trouble.startswith((AHEAD, STRANGE)) else Unreadable)(run.trouble)
     if run.trouble:
         raise RuntimeError(run.trouble)
     return run
@@ -68,6 +73,8 @@ def of_error(error: Exception, seconds: float = 0.0) -> Result:
     The machine's own trouble costs no attempt, nor does a seed that cannot be set. Anything else comes from the files
     that a submission's run left, and earns nothing.
     """
+    if isinstance(error, Ahead):
+        return Result(FOR_A_PERSON, message=f"{error} The run was ended there.", seconds=seconds)
     if isinstance(error, Unreadable | RecursionError):
         return for_a_person(error, seconds)
     if isinstance(error, NoSeed | OSError | RuntimeError | MemoryError):

@@ -16,22 +16,25 @@ import torch
 
 from bugzoo.errors import UserError
 from bugzoo.running import overlay, writes
+from bugzoo.running.draw import Asking
 from bugzoo.running.elastic import launch
 from bugzoo.running.here import resolve
 from bugzoo.running.isolation import confine, isolate
 from bugzoo.running.job import WORK, Job
-from bugzoo.running.script import open_steps, run_script, step_by_step
+from bugzoo.running.script import run_script
 
 _stack_file: Any = None
 READY = b"ready"
 """Sent to the supervisor through the gate when the sandbox is ready. Anything else is the reason of a failure."""
 
 
-def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progress: int, gate: int) -> int:
+def enter(
+    folder: Path, cwd: str, path: list[str], job: Job, output: int, progress: int, gate: int, asking: list[int]
+) -> int:
     """Become the script's process: own session, own streams, limits. Returns the exit code.
 
     `gate` sends the sandbox's folder to the supervisor. It is closed before the script starts, so that no script can
-    write to it.
+    write to it. `asking`: for each rank the socket on which it asks which steps are kept; empty where none is.
     """
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -44,7 +47,6 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
     sys.dont_write_bytecode = True
     os.environ.update(job.env)
     before, sys.path[:] = list(sys.path), path  # the caller's path, so that `after` can name the caller's modules
-    steps = open_steps(folder)  # removed before the sandbox copies the folder
     if job.isolated:
         if job.after:
             resolve(job.after)  # imported now, because the sandbox shows only a few packages of bugzoo
@@ -62,15 +64,15 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
         set_apart(folder, job.cwd or cwd, os.path.dirname(os.path.abspath(job.file)))
     fresh_seeds()
     os.chdir(folder / WORK if job.bring_mib else job.cwd or cwd)
-    kept: list[int] = [2, progress, *([steps] if steps is not None and job.ranks == 1 else []), 1024]
+    kept: list[int] = [2, progress, *asking, 1024]
     for one, other in pairwise(sorted(kept)):
         os.closerange(one + 1, other)
     keep_stacks(folder)
     torch.set_num_threads(job.threads)
     if job.ranks > 1:
-        return launch(folder, job, progress)
+        return launch(folder, job, progress, asking)
     try:
-        run_script(folder, job, progress, rank=0, wanted=step_by_step(steps))
+        run_script(folder, job, progress, rank=0, draw=Asking(*asking * 2) if asking else None)
     except (OSError, UserError) as error:  # its results cannot be written: the supervisor checks for a full disk
         print(f"The results could not be kept: {error}", file=sys.stderr)
         return 1

@@ -10,11 +10,12 @@ from pathlib import Path
 import torch
 
 from bugzoo.machine import portable
+from bugzoo.running.draw import Asking
 from bugzoo.running.job import Job
 from bugzoo.running.script import run_script
 
 
-def launch(folder: Path, job: Job, progress: int) -> int:
+def launch(folder: Path, job: Job, progress: int, asking: list[int]) -> int:
     """Start `job.ranks` ranks on this machine with a free port and wait for them. Exit code 1 when a rank failed."""
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
@@ -41,7 +42,7 @@ def launch(folder: Path, job: Job, progress: int) -> int:
         logs_specs=DefaultLogsSpecs(log_dir=str(scratch)),
     )
     try:
-        elastic_launch(config, run_rank)(str(folder), progress)
+        elastic_launch(config, run_rank)(str(folder), progress, asking)
     except ChildFailedError as error:
         for rank, failure in error.failures.items():
             (folder / f"exit-{rank}").write_text(str(failure.exitcode))  # for a rank that left no result of its own
@@ -49,18 +50,22 @@ def launch(folder: Path, job: Job, progress: int) -> int:
     return 0
 
 
-def run_rank(folder: str, progress: int) -> None:
+def run_rank(folder: str, progress: int, asking: list[int]) -> None:
     """Run one rank. The launcher has set RANK, WORLD_SIZE and the rendezvous in the environment."""
     logging.disable(logging.NOTSET)
     rank = int(os.environ["RANK"])
     place = Path(folder)
     job = Job.load(place)
+    for other, end in enumerate(asking):
+        if other != rank:
+            os.close(end)
+    draw = Asking(asking[rank], asking[rank]) if asking else None
     if portable():  # a fresh process inherits no pipe
-        from bugzoo.running.portable_child import keep_stack, open_progress
+        from bugzoo.running.portable_child import keep_stack, open_draw, open_progress
 
-        progress = open_progress(place)
+        progress, draw = open_progress(place), open_draw(place, rank)
         keep_stack(place)
     torch.set_num_threads(job.threads)
-    run = run_script(place, job, progress, rank)
+    run = run_script(place, job, progress, rank, draw)
     if run.outcome in ("crashed", "out_of_memory"):
         raise RuntimeError(run.trace.error.get("message", run.outcome))  # the launcher then stops the other ranks

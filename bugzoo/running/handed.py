@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from bugzoo.machine import portable
-from bugzoo.running import processes
+from bugzoo.running import draw, processes
 from bugzoo.running.job import NAME, WORK, Job
 from bugzoo.running.reading import from_json
 from bugzoo.running.result import Run
@@ -29,8 +29,11 @@ BACK, MOST_FILES = "back", 100
 FILES = ("trace-{}.npz", "arrays-{}.npz", "result-{}.json", "exit-{}")
 
 
-def read(job: Job, folder: Path, rank: int) -> Run:
-    """Read what a rank saved. Raises npz.TooMuch above the limits, and any exception for broken or missing files."""
+def read(job: Job, folder: Path, rank: int, kept: Path | None = None) -> Run:
+    """Read what a rank saved, and its steps that the supervisor kept (in `kept`; default: the same folder).
+
+    Raises npz.TooMuch above the limits, and any exception for broken or missing files.
+    """
     most = int(job.limits.result_mib * 2**20)
     path = folder / f"result-{rank}.json"
     with npz.opened(path, most) as file:
@@ -40,6 +43,10 @@ def read(job: Job, folder: Path, rank: int) -> Run:
     arrays = folder / f"arrays-{rank}.npz"
     if arrays.exists():
         run.arrays = npz.read(arrays, most)
+    for step, path in draw.files(kept or folder, rank).items():
+        found = npz.read(path, most)
+        most -= sum(value.nbytes for value in found.values())
+        run.arrays |= {f"steps.{step}.{part}": value for part, value in found.items()}
     return run
 
 
@@ -76,7 +83,7 @@ def _look(job: Job, place: Path, folder: Path) -> tuple[dict[str, str], str]:
     reasons: dict[str, str] = {}
     for rank in range(job.ranks):
         try:
-            read(job, place, rank)
+            read(job, place, rank, folder)
         except npz.TooMuch as why:
             reasons[str(rank)] = f"What its run left behind cannot be read: {why}"[:300]
             continue

@@ -6,6 +6,7 @@ line that is too long, too deep or no step is dropped.
 
 import json
 from array import array
+from collections import Counter
 from typing import Any
 
 MOST = 200_000
@@ -22,6 +23,8 @@ class Intake:
     def __init__(self, ranks: int, relay: bool) -> None:
         self.ranks, self.relay = ranks, relay
         self.unsent = bytearray()
+        self.made: Counter[int] = Counter()
+        """Rank -> steps that it reported."""
         self._kept: dict[int, array[float]] = {}
         self._rest = b""
 
@@ -46,6 +49,7 @@ class Intake:
             return False
         if not 0 <= rank < self.ranks:
             return False
+        self.made[rank] += 1
         mine = self._kept.setdefault(rank, array("d"))
         if len(mine) < 3 * MOST // self.ranks:
             mine += kept

@@ -15,7 +15,7 @@ from bugzoo.errors import UserError
 WORK = "work"
 """The script's own working folder inside the job's folder, if it has one."""
 STEPS = "steps"
-"""The file that says which steps are kept."""
+"""The file that says which steps are kept, until the supervisor has opened and removed it."""
 _APART = ("limits", "predict", "files", "keep_steps")
 THREADS = "BUGZOO_THREADS"
 """Environment variable: the threads of each job that names none. A lesson is proved with one and with two."""
@@ -103,8 +103,8 @@ class Job:
     """
 
     keep_steps: bytes = field(default=b"", repr=False)
-    """For each step 1 or 0: whether it is kept whole for `Run.arrays` (`bugzoo.watching.steps`). The script's process
-    reads one byte after each step, from a file that it has opened and removed before the script starts."""
+    """For each step 1 or 0: whether it is kept whole for `Run.arrays` (`bugzoo.watching.steps`). The script's process does
+    not have it: it asks after each step (`running.draw`)."""
     bring_mib: float = 0
     """Above 0, the script works in its own folder, and up to so many MiB of plain files are returned in `Run.files`.
     Files in subfolders are not."""
@@ -132,8 +132,6 @@ class Job:
         if self.predict:
             inputs: dict[str, Any] = {f"input{i}": value for i, value in enumerate(self.predict)}
             np.savez(folder / "inputs.npz", **inputs)
-        if self.keep_steps:
-            (folder / STEPS).write_bytes(self.keep_steps)
         if self.bring_mib:
             (folder / WORK).mkdir()
             for name, content in self.files.items():

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ import psutil
 
 from bugzoo.running import processes
 from bugzoo.running.account import Account
+from bugzoo.running.draw import PIPES, Draw
 from bugzoo.running.job import Job
 from bugzoo.running.printing import HeadTail
 
@@ -85,6 +87,15 @@ class _Watch:
         self.started = self.last_step = time.monotonic()
         os.mkfifo(folder / "progress")
         self.progress = os.open(folder / "progress", os.O_RDONLY | os.O_NONBLOCK)
+        self.made: Counter[int] = Counter()
+        self.draws: dict[int, tuple[Draw, int]] = {}
+        for rank in range(job.ranks if job.keep_steps else 0):
+            questions, answers = (folder / name.format(rank) for name in PIPES)
+            os.mkfifo(questions)
+            os.mkfifo(answers)
+            draw = Draw(job.keep_steps, folder, rank, job.limits.result_mib)
+            end = os.open(questions, os.O_RDONLY | os.O_NONBLOCK)
+            self.draws[end] = (draw, os.open(answers, os.O_RDWR | os.O_NONBLOCK))
 
     def run(self) -> Account:
         asked = {"folder": str(self.folder), "cwd": os.getcwd(), "path": sys.path}
@@ -96,6 +107,8 @@ class _Watch:
             os.set_blocking(self.process.stdout.fileno(), False)
             watched.register(self.process.stdout, selectors.EVENT_READ)
             watched.register(self.progress, selectors.EVENT_READ)
+            for end in self.draws:
+                watched.register(end, selectors.EVENT_READ)
             while self.process.poll() is None and not self.reason:
                 self._turn(watched, 0.03)
                 self.reason = self.reason or self._broken_limit()
@@ -107,10 +120,12 @@ class _Watch:
             code = _end(self.process)
             while self._turn(watched, 0):
                 pass
-        os.close(self.progress)
+        for end in (self.progress, *self.draws, *(answers for _, answers in self.draws.values())):
+            os.close(end)
         return Account(
             exit_code=code, seconds=seconds, peak_mib=self.peak, stdout=self.printed.text(), reason=self.reason,
-            stacks=stacks, steps={str(rank): taken for rank, taken in self.steps.items()},
+            stacks=stacks, unread={str(draw.rank): f"{draw.broken}." for draw, _ in self.draws.values() if draw.broken},
+            steps={str(rank): taken for rank, taken in self.steps.items()},
         )  # fmt: skip
 
     def _turn(self, watched: selectors.BaseSelector, timeout: float) -> bool:
@@ -123,6 +138,8 @@ class _Watch:
                     moved = moved or bool(data)
                     if key.fd == self.progress:
                         self._take(data)
+                    elif key.fd in self.draws:
+                        self._asked(data, *self.draws[key.fd])
                     elif data:
                         self.printed.add(data)
                     else:
@@ -148,6 +165,7 @@ class _Watch:
             except (ValueError, TypeError, KeyError):
                 continue
             self.last_step = time.monotonic()
+            self.made[rank] += 1
             taken = self.steps.setdefault(rank, [])
             if len(taken) < _MOST_STEPS:
                 taken.append(numbers)
@@ -156,6 +174,13 @@ class _Watch:
                     self.on_step({name: value for name, value in info.items() if name != "rank"})
                 except (KeyboardInterrupt, StopRun):
                     self._stopped()
+
+    def _asked(self, data: bytes, draw: Draw, answers: int) -> None:
+        """Answer a rank that asks whether its step is kept, or take a part of that step."""
+        with contextlib.suppress(BlockingIOError):
+            self._take(os.read(self.progress, _MIB))  # what it reported before it asked
+        if answer := draw.take(data, self.made[draw.rank]):
+            os.write(answers, answer)
 
     def _begin(self) -> None:
         """The imports are over: time and memory count from here."""
@@ -174,6 +199,8 @@ class _Watch:
         limits, now = self.job.limits, time.monotonic()
         if self.stopping.is_set():
             return "stopped"
+        if any(draw.broken for draw, _ in self.draws.values()):
+            return "asked"
         if not self.begun:
             return ""
         elapsed, quiet = now - self.started, now - self.last_step

@@ -8,9 +8,12 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bugzoo.running.zygote import prepare
+
+if TYPE_CHECKING:
+    from bugzoo.running.draw import Asking
 
 IMPORTED = ("torch", "torch._dynamo", "bugzoo.watching", "bugzoo.rerun.explain", "bugzoo.running.child")
 """What most runs need. A script imports the rest itself.
@@ -41,7 +44,7 @@ def enter(folder: Path, cwd: str, path: list[str]) -> int:
     from bugzoo.running.child import fresh_seeds
     from bugzoo.running.elastic import launch
     from bugzoo.running.job import WORK, Job
-    from bugzoo.running.script import open_steps, run_script, step_by_step
+    from bugzoo.running.script import run_script
 
     job = Job.load(folder)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -59,9 +62,9 @@ def enter(folder: Path, cwd: str, path: list[str]) -> int:
     os.write(progress, b'{"begun": true}\n')
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if job.ranks > 1:
-        return launch(folder, job, progress)
+        return launch(folder, job, progress, [])
     try:
-        run_script(folder, job, progress, rank=0, wanted=step_by_step(open_steps(folder)))
+        run_script(folder, job, progress, rank=0, draw=open_draw(folder, 0))
     except (OSError, UserError) as error:
         print(f"The results could not be kept: {error}", file=sys.stderr)
         return 1
@@ -71,6 +74,16 @@ def enter(folder: Path, cwd: str, path: list[str]) -> int:
 def open_progress(folder: Path) -> int:
     """The pipe to the caller, through which steps are reported."""
     return os.open(folder / "progress", os.O_WRONLY)
+
+
+def open_draw(folder: Path, rank: int) -> "Asking | None":
+    """The pipes through which a rank asks which steps are kept; None where none is kept."""
+    from bugzoo.running.draw import PIPES, Asking
+
+    questions, answers = (folder / name.format(rank) for name in PIPES)
+    if not questions.exists():
+        return None
+    return Asking(os.open(questions, os.O_WRONLY), os.open(answers, os.O_RDONLY))
 
 
 def keep_stack(folder: Path) -> None:

@@ -20,8 +20,9 @@ from bugzoo.files import write_atomic
 from bugzoo.machine import portable
 from bugzoo.plain import plain
 from bugzoo.running import processes, writes
+from bugzoo.running.draw import Asking
 from bugzoo.running.here import execute, resolve
-from bugzoo.running.job import STEPS, Job
+from bugzoo.running.job import Job
 from bugzoo.running.keeping import Keeper, flush_open
 from bugzoo.running.outward import Outward
 from bugzoo.running.reading import checked, to_json
@@ -31,10 +32,10 @@ SLACK = 64 * 2**20
 """Bytes needed to handle an allocation failure and to save the trace."""
 
 
-def run_script(folder: Path, job: Job, progress: int, rank: int, wanted: Callable[[], bool] | None = None) -> Run:
+def run_script(folder: Path, job: Job, progress: int, rank: int, draw: Asking | None = None) -> Run:
     """Run the script under watch and save trace, numbers and arrays in `folder`, as rank `rank`.
 
-    `wanted` says after each step whether it is kept whole.
+    `draw` says after each step whether it is kept whole.
     """
     (folder / f"rank-{rank:03d}.pid").write_text(str(os.getpid()))
     hard = limit_memory(job)
@@ -54,7 +55,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int, wanted: Callabl
         argv=job.argv,
         on_step=reporter(progress, rank) if job.watch else None,
         watch=job.watch,
-        watch_settings=job.watch_settings | ({"wanted": wanted} if wanted else {}),
+        watch_settings=job.watch_settings | ({"draw": draw} if draw else {}),
         explain=not job.overlay,  # this re-runs a step; with an overlay, after connections are closed (below)
     )
     with contextlib.suppress(ValueError, OSError):
@@ -144,21 +145,6 @@ def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:
             os.write(progress, json.dumps(numbers | {"rank": rank}, default=float).encode() + b"\n")
 
     return report
-
-
-def open_steps(folder: Path) -> int | None:
-    """Open the file that says which steps are kept, and remove it. None without such a file."""
-    try:
-        handle = os.open(folder / STEPS, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    os.unlink(folder / STEPS)
-    return handle
-
-
-def step_by_step(handle: int | None) -> Callable[[], bool] | None:
-    """Return a function that reads the file's next byte: nothing that the script could look at says what comes next."""
-    return None if handle is None else lambda: os.read(handle, 1) == b"\x01"
 
 
 def exported(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:

@@ -21,12 +21,14 @@ import socket
 import time
 import traceback
 from pathlib import Path
+from typing import BinaryIO
 
 from bugzoo.running import handed, processes
 from bugzoo.running.account import Account
 from bugzoo.running.child import READY, enter
+from bugzoo.running.draw import Draw
 from bugzoo.running.intake import Intake
-from bugzoo.running.job import Job
+from bugzoo.running.job import STEPS, Job
 from bugzoo.running.own_time import OwnTime
 from bugzoo.running.printing import HeadTail
 
@@ -69,6 +71,8 @@ class Supervisor:
         self.output, output = os.pipe()
         self.progress, progress = os.pipe()
         self.gate, gate = socket.socketpair()
+        drawn = self._open_draw()
+        pairs = [socket.socketpair() for _ in range(self.job.ranks if drawn is not None else 0)]
         for end in (self.output, self.progress):
             fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, 2**20)
             os.set_blocking(end, False)
@@ -86,7 +90,12 @@ class Supervisor:
                 os.close(self.output)
                 os.close(self.progress)
                 self.gate.close()
-                code = enter(folder, cwd, path, self.job, output, progress, gate.detach())
+                if drawn is not None:
+                    drawn.close()  # unread, and removed: nothing of it comes with the fork
+                for end, _ in pairs:
+                    end.close()
+                asking = [other.detach() for _, other in pairs]
+                code = enter(folder, cwd, path, self.job, output, progress, gate.detach(), asking)
             except KeyboardInterrupt:
                 code = 130  # stopped before the script had begun
             except BaseException:
@@ -98,6 +107,15 @@ class Supervisor:
         os.close(progress)
         gate.close()
         channel.setblocking(False)
+        self.draws: dict[socket.socket, Draw] = {}
+        self.disk = ""  # why a kept step could not be written
+        if drawn is not None:
+            wanted, most = drawn.read(), self.job.limits.result_mib
+            drawn.close()
+            for rank, (end, other) in enumerate(pairs):
+                other.close()
+                end.setblocking(False)
+                self.draws[end] = Draw(wanted, self.folder, rank, most)
         self.memory = processes.Memory(self.child, self.job.limits.memory_mib)
         self.began_with = processes.field(os.getpid(), "status", "VmRSS")
         most = processes.field(os.getpid(), "status", "VmData") + _OWN_MIB * 2**20
@@ -125,6 +143,8 @@ class Supervisor:
                 self.watched.register(self.progress, selectors.EVENT_READ)
             self.watched.register(self.gate, selectors.EVENT_READ)
             self.watched.register(self.channel, selectors.EVENT_READ)
+            for end in self.draws:
+                self.watched.register(end, selectors.EVENT_READ)
             while not self._over():
                 self._turn(0.03)
                 self.reason = self.reason or self._broken_limit()
@@ -155,6 +175,9 @@ class Supervisor:
             if key.fileobj is self.gate:
                 self._gate()
                 continue
+            if isinstance(key.fileobj, socket.socket):
+                moved = self._asked(key.fileobj) or moved
+                continue
             try:
                 data = os.read(key.fd, _AT_ONCE)
             except BlockingIOError:
@@ -168,12 +191,44 @@ class Supervisor:
             else:
                 self._take_steps(data)
         if not self.relay:
-            with contextlib.suppress(BlockingIOError):  # one piece only: a script can write as fast as we read
-                if data := os.read(self.progress, _AT_ONCE):
-                    moved = True
-                    self._take_steps(data)
+            moved = self._progressed() or moved
         self._send()
         return moved
+
+    def _progressed(self) -> bool:
+        """Read steps that were reported. One piece only: a script can write as fast as we read."""
+        data = b""
+        with contextlib.suppress(BlockingIOError):
+            if data := os.read(self.progress, _AT_ONCE):
+                self._take_steps(data)
+        return bool(data)
+
+    def _asked(self, end: socket.socket) -> bool:
+        """Answer a rank that asks whether its step is kept, or take a part of that step. Returns whether it sent something."""
+        draw = self.draws[end]
+        try:
+            if not (data := end.recv(_AT_ONCE)):
+                self.watched.unregister(end)
+                return False
+            self._progressed()  # what it reported before it asked
+            if answer := draw.take(data, self.steps.made[draw.rank]):
+                end.send(answer)
+        except BlockingIOError:
+            return False
+        except ConnectionError:
+            self.watched.unregister(end)
+        except OSError as error:
+            self.disk = f"The temporary folder {self.folder.parent} takes nothing more: {error.strerror}."
+        return True
+
+    def _open_draw(self) -> BinaryIO | None:
+        """Open the file that says which steps are kept, and remove it. None without such a file."""
+        try:
+            found = open(self.folder / STEPS, "rb")
+        except FileNotFoundError:
+            return None
+        (self.folder / STEPS).unlink()
+        return found
 
     def _commands(self) -> None:
         try:
@@ -210,6 +265,9 @@ class Supervisor:
             trouble = (
                 trouble or f"The temporary folder {self.folder.parent} is full: the results could not be kept there."
             )
+        for draw in self.draws.values():
+            if draw.broken:
+                unread[str(draw.rank)] = f"{draw.broken}."
         if self.flooded:
             unread = {str(rank): _FLOODED for rank in range(self.job.ranks)}
         return unread, trouble, full and self.job.isolated
@@ -219,6 +277,8 @@ class Supervisor:
 
     def _trouble(self) -> str:
         """Return why the machine could not run the script. The script's own errors do not count."""
+        if self.disk:
+            return self.disk
         if self.ready or self.reason == "stopped":
             return ""
         if self.refusal:
@@ -243,6 +303,8 @@ class Supervisor:
         limits, now = self.job.limits, time.monotonic()
         if os.getppid() != self.zygote:
             return "stopped"
+        if self.disk or any(draw.broken for draw in self.draws.values()):
+            return "asked"
         quiet = now - self.last_step
         self.own_time.look(self.memory.members)
         if now - self.started > limits.seconds and self._had_its_time(now - self.started):

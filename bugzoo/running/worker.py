@@ -19,7 +19,7 @@ from bugzoo.machine import portable
 from bugzoo.running import handed, overlay, warm
 from bugzoo.running.account import Account
 from bugzoo.running.endings import from_exit, from_outside, nowhere
-from bugzoo.running.job import Job
+from bugzoo.running.job import STEPS, Job
 from bugzoo.running.keeping import copy_out
 from bugzoo.running.result import Run
 from bugzoo.running.writes import SAID, SECOND, Writes
@@ -73,6 +73,8 @@ def _portably(job: Job, folder: Path, on_step: Callable[[dict[str, Any]], None] 
 
 
 def _through_zygote(job: Job, folder: Path, on_step: Callable[[dict[str, Any]], None] | None) -> Account:
+    if job.keep_steps:
+        (folder / STEPS).write_bytes(job.keep_steps)
     channel = warm.submit(folder, os.getcwd(), on_step is not None, job.isolated, job.after or "")
     return _follow(channel, on_step)
 

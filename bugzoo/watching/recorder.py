@@ -31,7 +31,7 @@ from bugzoo.watching.scaling import scale_of, unscaled_loss, value_of, without_s
 from bugzoo.watching.schedule import marked, sampled, with_memory, with_update
 from bugzoo.watching.state import detached, torch_rng
 from bugzoo.watching.step_context import StepContext
-from bugzoo.watching.steps import Steps
+from bugzoo.watching.steps import Keeping, Steps
 from bugzoo.watching.table import COLUMNS, NAN, Ragged, Table
 from bugzoo.watching.trace import Trace
 
@@ -48,7 +48,7 @@ class Recorder:
         on_step: Callable[[dict[str, Any]], None] | None,
         graph: bool,
         snapshots: bool,
-        wanted: Callable[[], bool] | None = None,
+        draw: Keeping | None = None,
     ) -> None:
         self.trace, self.on_step, self.walk_graph = trace, on_step, graph
         self.live = trace.live = Live()
@@ -58,7 +58,7 @@ class Recorder:
         self.models = Models()
         self.forwards = Forwards(self.moment, self.models, self.training_forward)
         self.history = History(self.moment, self.models) if snapshots else None
-        self.steps = self.live.steps = Steps(self.moment, wanted) if wanted is not None else None
+        self.steps = self.live.steps = Steps(self.moment, draw) if draw is not None else None
         self.waiting, self.gaps = Waiting(self.table), Gaps(self.table)
         self.device: torch.device | None = None  # of the optimizer's parameters, if that is a CUDA device
         self.judge = Judge(self.moment)

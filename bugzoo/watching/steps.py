@@ -1,19 +1,25 @@
 """Keep single training steps whole, so that another program can make the same step from the same state.
 
 A kept step holds the weights, buffers and optimizer state before it, its batch, its gradients, and the weights after it.
-Which steps are kept is asked only after each of them: code that behaves well on some steps cannot know which.
+Which steps are kept is asked only after each of them, and a kept one leaves this process at once: code that behaves well on
+some steps cannot know which, and code that would change a step afterwards finds none.
 """
 
+import contextlib
 import copy
+import io
 import json
+import random
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.modules import module as _module
 from torch.utils._pytree import tree_leaves
 
 from bugzoo.watching.loop import user_frames
@@ -61,8 +67,6 @@ class Step:
     """Parameters and buffers when the next step begins; without those that were replaced by others."""
     answers: Tensor | None = None
     """The model's output in eval mode, with the state after the step, on the inputs of its last call."""
-    model: nn.Module | None = None
-    """A copy of the model after the step. It is called when the script has ended, so that the training notices nothing."""
 
     def renamed(self, names: dict[str, str]) -> "Step":
         """Return the same step with other names: old -> new; a slot's key keeps what follows the name."""
@@ -74,18 +78,48 @@ class Step:
         kinds = ("parameters", "buffers", "slots", "gradients", "after")
         return replace(self, **{kind: with_names(getattr(self, kind)) for kind in kinds})
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the step as three plain arrays: what stands where, the numbers, the random state of each call."""
+        parts: list[tuple[Any, Tensor]] = []
+        for kind in ("parameters", "buffers", "slots", "gradients", "after"):
+            parts += [([kind, name], value) for name, value in getattr(self, kind).items()]
+        for place, call in enumerate(self.calls):
+            for kind in ("inputs", "beside"):
+                parts += [([kind, place], value) for value in getattr(call, kind)]
+        parts += [(["answers", ""], self.answers)] if self.answers is not None else []
+        about = {
+            "modes": [[call.training, call.evaluating] for call in self.calls],
+            "parts": [[*which, list(value.shape), str(value.dtype)] for which, value in parts],
+        }
+        numbers = [value.detach().float().cpu().numpy().reshape(-1) for _, value in parts]
+        return {
+            "about": _packed(about),
+            "values": np.concatenate(numbers),
+            "rng": np.stack([call.rng.numpy() for call in self.calls]),
+        }
+
+
+class Keeping(Protocol):
+    """Who says which steps are kept, and takes them."""
+
+    def wanted(self) -> bool:
+        """Called once after each step, in order: whether that step is kept."""
+        ...
+
+    def leave(self, step: dict[str, np.ndarray] | None) -> None:
+        """Take a step after a yes, as `Step.arrays` gives it; None for one that cannot be kept."""
+        ...
+
 
 class Steps:
     """Called by the recorder at each forward pass with gradients, each optimizer step and at the end.
 
-    `wanted` is called once after each step, in order, and says whether that step is kept. `settings` lists what the
-    optimizers did, [step, optimizer, class, [[names, settings], ...], scale of the loss], at the first step and after each
-    change.
+    `settings` lists what the optimizers did, [step, optimizer, class, [[names, settings], ...], scale of the loss], at the
+    first step and after each change.
     """
 
-    def __init__(self, moment: StepContext, wanted: Callable[[], bool], model: str = "model") -> None:
-        self.moment, self.wanted, self.model = moment, wanted, model
-        self.kept: list[Step] = []
+    def __init__(self, moment: StepContext, draw: Keeping, model: str = "model") -> None:
+        self.moment, self.draw, self.model = moment, draw, model
         self.lost: list[int] = []
         """Wanted steps whose forward pass was not seen, as `model.forward(inputs)` calls no hook."""
         self.settings: list[list[Any]] = []
@@ -154,33 +188,13 @@ class Steps:
         """The last step has no next one at which it could end: it is not kept."""
         last = self.moment.step - 2
         if self._wanted_at(last):
-            self.lost.append(last)
+            self._lose(last)
         self._open = None
         self._space = {}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return the kept steps as a few plain arrays, as `read` reads them."""
-        about: dict[str, Any] = {"settings": self.settings, "lost": self.lost, "steps": []}
-        found = {}
-        for step in self.kept:
-            parts: list[tuple[Any, Tensor]] = []
-            for kind in ("parameters", "buffers", "slots", "gradients", "after"):
-                parts += [([kind, name], value) for name, value in getattr(step, kind).items()]
-            for place, call in enumerate(step.calls):
-                for kind in ("inputs", "beside"):
-                    parts += [([kind, place], value) for value in getattr(call, kind)]
-            answers = _answers(step.model, step.calls[-1].inputs)
-            parts += [(["answers", ""], answers)] if answers is not None else []
-            about["steps"].append({
-                "number": step.number, "modes": [[call.training, call.evaluating] for call in step.calls],
-                "parts": [[*which, list(value.shape), str(value.dtype)] for which, value in parts],
-            })  # fmt: skip
-            found[f"steps.{step.number}"] = np.concatenate(
-                [value.detach().float().cpu().numpy().reshape(-1) for _, value in parts]
-            )
-            found[f"steps.{step.number}.rng"] = np.stack([call.rng.numpy() for call in step.calls])
-        found["steps"] = np.frombuffer(json.dumps(about, default=str).encode(), dtype=np.uint8)
-        return found
+        """Return what is known beside the kept steps, as `read` reads it."""
+        return {"steps": _packed({"settings": self.settings, "lost": self.lost})}
 
     # ---- internal
 
@@ -218,12 +232,13 @@ class Steps:
         if step is None or not self._wanted_at(step.number):
             return
         if step.number != self.moment.step - 1:  # others came between, so that is not its own state
-            self.lost.append(step.number)
+            self._lose(step.number)
             return
         parameters, buffers = now
         step.after = {name: v for name, v in parameters.items() if _alike(v, step.parameters.get(name))} | buffers
-        step.model = _own(model)
-        self.kept.append(step)
+        with _unnoticed(self.moment):
+            step.answers = _answers(model, step.calls[-1].inputs)
+        self.draw.leave(step.arrays())
 
     def _wanted_at(self, number: int) -> bool:
         """Ask for every step up to `number` that was not asked for yet; return the answer for this one.
@@ -232,34 +247,59 @@ class Steps:
         """
         while self._asked < number - 1:
             self._asked += 1
-            if self.wanted():
-                self.lost.append(self._asked)
+            if self.draw.wanted():
+                self._lose(self._asked)
         if self._asked >= number:
             return False
         self._asked = number
-        return self.wanted()
+        return self.draw.wanted()
+
+    def _lose(self, number: int) -> None:
+        self.lost.append(number)
+        self.draw.leave(None)
 
 
-def _answers(model: nn.Module | None, inputs: list[Tensor]) -> Tensor | None:
-    """Return the model's output in eval mode. Without a model the result is None."""
+def _answers(model: nn.Module, inputs: list[Tensor]) -> Tensor | None:
+    """Return the output in eval mode of a copy of the model; None without one."""
     try:
-        with torch.no_grad():
-            found = model.eval()(*inputs) if model is not None else None
+        found = copy.deepcopy(model).eval()(*inputs)
         return found if isinstance(found, Tensor) else None
     except Exception:  # the model may be anything
         return None
+
+
+@contextlib.contextmanager
+def _unnoticed(moment: StepContext) -> Iterator[None]:
+    """Within the block nothing is recorded or printed, and the training's generators and modes stay as they are."""
+    python, numpy, thread = random.getstate(), np.random.get_state(), moment.thread
+    hooks = [(place, dict(place)) for place in (_module._global_forward_pre_hooks, _module._global_forward_hooks)]
+    moment.thread = -1  # no thread's: contracts do not listen
+    for place, _ in hooks:
+        place.clear()
+    try:
+        with (
+            torch.random.fork_rng(devices=[]),
+            torch.no_grad(),
+            torch.autocast("cpu", enabled=False),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
+            yield
+    finally:
+        for place, before in hooks:
+            place.clear()
+            place.update(before)
+        moment.thread = thread
+        random.setstate(python)
+        np.random.set_state(numpy)
 
 
 def _evaluating(model: nn.Module) -> list[str]:
     return [name for name, part in model.named_modules() if not part.training] if model.training else []
 
 
-def _own(model: nn.Module) -> nn.Module | None:
-    """Return a copy of the model, None if it cannot be copied."""
-    try:
-        return copy.deepcopy(model)
-    except Exception:
-        return None
+def _packed(about: dict[str, Any]) -> np.ndarray:
+    return np.frombuffer(json.dumps(about, default=str).encode(), dtype=np.uint8)
 
 
 def _copy(value: Tensor) -> Tensor:
@@ -278,14 +318,15 @@ def read(arrays: dict[str, np.ndarray]) -> tuple[list[Step], list[int], list[lis
     if "steps" not in arrays:
         return [], [], []
     about = json.loads(arrays["steps"].tobytes())
-    if len(about["steps"]) > MOST:
-        raise ValueError(f"{len(about['steps'])} steps were kept, and {MOST} are read at most")
-    return [_step(one, arrays) for one in about["steps"]], [int(one) for one in about["lost"]], about["settings"]
+    numbers = sorted(int(name.split(".")[1]) for name in arrays if re.fullmatch(r"steps\.\d+\.about", name))
+    if len(numbers) > MOST:
+        raise ValueError(f"{len(numbers)} steps were kept, and {MOST} are read at most")
+    return [_step(number, arrays) for number in numbers], [int(one) for one in about["lost"]], about["settings"]
 
 
-def _step(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Step:
-    number = int(about["number"])
-    flat, rng = torch.from_numpy(arrays[f"steps.{number}"]), torch.from_numpy(arrays[f"steps.{number}.rng"])
+def _step(number: int, arrays: dict[str, np.ndarray]) -> Step:
+    about = json.loads(arrays[f"steps.{number}.about"].tobytes())
+    flat, rng = torch.from_numpy(arrays[f"steps.{number}.values"]), torch.from_numpy(arrays[f"steps.{number}.rng"])
     # copies: torch's set_rng_state reads a view from the wrong place
     calls = [
         Call([], [], state.clone(), bool(training), [str(name) for name in evaluating])

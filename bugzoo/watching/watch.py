@@ -19,6 +19,7 @@ from bugzoo.watching.outcome import StopRun, of_error
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.records import Environment, Event
 from bugzoo.watching.scene import calls, scene
+from bugzoo.watching.steps import Keeping
 from bugzoo.watching.trace import Trace
 
 _active: list["watch"] = []
@@ -31,8 +32,8 @@ class watch:
     `on_step(info)` is called after each optimizer step with {"step", "loss", "grad_norm", "seconds"}. It may raise
     StopRun, which ends the block quietly with outcome "stopped". `snapshots` keeps the state for `trace.replay`. `graph`
     inspects the autograd graph at a few steps. `contracts` listens at library calls (`bugzoo.contracts`). `own_thread`
-    ignores training in other threads. `wanted()` is called after each step, in order, and says whether that step is kept
-    whole (`watching.steps`). Raises UserError if another watch is active in this process.
+    ignores training in other threads. `draw` says after each step whether that step is kept whole (`watching.steps`).
+    Raises UserError if another watch is active in this process.
     """
 
     def __init__(
@@ -43,10 +44,10 @@ class watch:
         graph: bool = True,
         own_thread: bool = False,
         contracts: bool = True,
-        wanted: Callable[[], bool] | None = None,
+        draw: Keeping | None = None,
     ) -> None:
         self.trace = Trace()
-        self._recorder = Recorder(self.trace, on_step, graph, snapshots, wanted)
+        self._recorder = Recorder(self.trace, on_step, graph, snapshots, draw)
         self._hooks, self._own_thread = Hooks(self._recorder, contracts), own_thread
         self._caller: FrameType | None = None
 
