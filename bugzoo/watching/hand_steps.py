@@ -40,6 +40,12 @@ class HandSteps:
         if self.state.params and not self.state.fresh:
             self.state.look_for_leftover()
 
+    def tell(self) -> None:
+        """Report the latest step. `on_step` may raise StopRun."""
+        if self.told is not None and self.recorder.on_step is not None:
+            info, self.told = self.told, None
+            self.recorder.on_step(info)
+
     def forget(self) -> None:
         """The weights change for another reason, such as `load_state_dict`."""
         self._weights.before = []

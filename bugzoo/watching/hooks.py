@@ -184,11 +184,8 @@ class Hooks:
         return found
 
     def _tell(self) -> None:
-        """Report a step that the script made without an optimizer."""
-        hand = self.recorder.hand
-        if hand is not None and hand.told is not None and self.recorder.on_step is not None:
-            info, hand.told = hand.told, None
-            self.recorder.on_step(info)
+        if self.recorder.hand is not None:
+            self.recorder.hand.tell()
 
     def _load(self, original: Any) -> Any:
         recorder = self.recorder

@@ -111,6 +111,8 @@ class Recorder:
             elif self.history is not None:
                 self.history.at_forward(args)
             if self.steps is not None:
+                if self.hand is not None:
+                    self.hand.tell()  # before it is asked whether this step is kept
                 with outside():
                     self.steps.at_forward(module, tuple(map(unwrapped, args)))
 

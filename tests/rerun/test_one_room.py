@@ -45,7 +45,8 @@ def modules(*rooms: str) -> list[Path]:
 
 @pytest.mark.parametrize("room", ["rerun", "diagnostics", "watching"])
 def test_only_restore_puts_anything_back(room):
-    allowed = {RESTORE, HOME / "rerun" / "silence.py"}
+    # a kept step's answers are computed before it leaves the process, by a copy of the model
+    allowed = {RESTORE, HOME / "rerun" / "silence.py", HOME / "watching" / "steps.py"}
     found = {
         file.name: said for file in modules(room) if file not in allowed and (said := putting_back(file.read_text()))
     }
