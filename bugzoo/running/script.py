@@ -53,7 +53,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int, draw: Asking | 
         job.source,
         job.file,
         argv=job.argv,
-        on_step=reporter(progress, rank, draw) if job.watch else None,
+        on_step=reporter(progress, rank) if job.watch else None,
         watch=job.watch,
         watch_settings=job.watch_settings | ({"draw": draw} if draw else {}),
         explain=not job.overlay,  # this re-runs a step; with an overlay, after connections are closed (below)
@@ -136,17 +136,14 @@ def limit_memory(job: Job) -> tuple[int, int]:
     return (hard, hard) if job.isolated else before
 
 
-def reporter(progress: int, rank: int, draw: Asking | None = None) -> Callable[[dict[str, Any]], None]:
+def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:
     """Return an `on_step` that writes one JSON line per step to the supervisor. A line has less than 4096 bytes: atomic."""
-
     write = json.dumps  # the script may put another one in its place
 
     def report(info: dict[str, Any]) -> None:
         numbers = {name: info.get(name) for name in ("step", "loss", "grad_norm", "seconds")}
         with contextlib.suppress(OSError):
             os.write(progress, write(numbers | {"rank": rank}, default=float).encode() + b"\n")
-        if draw is not None:
-            draw.reported += 1
 
     return report
 

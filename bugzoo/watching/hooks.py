@@ -184,6 +184,7 @@ class Hooks:
         return found
 
     def _tell(self) -> None:
+        """Report a step that the script made without an optimizer."""
         if self.recorder.hand is not None:
             self.recorder.hand.tell()
 

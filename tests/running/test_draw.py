@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from bugzoo.grading.model import FOR_A_PERSON
 from bugzoo.grading.unreadable import Ahead, of_error, usable
@@ -135,6 +136,9 @@ def test_no_file_and_no_object_holds_the_draw():
         "        for fd", f"        leak = bytes({WANTED[::-1]!r}[::-1])\n        for fd", 1
     )
     assert ran(leaks.strip(), isolated=True).arrays["found"].item() > 0, "it would be seen"
+    kept = f"        open('/tmp/kept', 'wb').write(bytes({WANTED[::-1]!r}[::-1]))\n        for fd"
+    in_a_file = READ_EVERYTHING.replace("        for fd", kept, 1).replace("gc.get_referents(*gc.get_objects())", "()")
+    assert ran(in_a_file.strip(), isolated=True).arrays["found"].item() > 0, "in a file, too"
 
 
 ASKS_AHEAD = {
@@ -211,3 +215,32 @@ def test_portable_mode_goes_the_same_way(ranks):
     if ranks == 1:
         attack = ASKS_AHEAD["ahead"].replace("sockets()", "pipes()")
         assert ran(attack).trouble.startswith(AHEAD)
+
+
+BY_HAND = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(4, 2)
+found = torch.zeros(1)
+for step in range(STEPS):
+    model.zero_grad()
+    model(torch.randn(3, 4)).square().mean().backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            p -= 0.01 * p.grad
+"""
+
+
+@pytest.mark.usefixtures("sandboxed")
+def test_steps_made_by_hand_are_reported_before_they_are_asked_for():
+    job = Job(BY_HAND.replace("STEPS", str(STEPS)), export=("found", "model"), keep_steps=WANTED, isolated=True)
+    run = run_worker(job)
+    kept, lost, _ = read(run.arrays)
+    assert not run.trouble and [step.number for step in kept] == KEPT and not lost
+    space = {"found": None}
+    before = BY_HAND.replace(
+        "    model.zero_grad()\n", "    weights.append(model.weight.detach().clone())\n    model.zero_grad()\n"
+    )
+    exec(f"weights = []\n{before.replace('STEPS', str(STEPS))}", space)
+    assert all(torch.equal(step.parameters["weight"], space["weights"][step.number - 1]) for step in kept)
