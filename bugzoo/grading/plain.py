@@ -1,34 +1,36 @@
 """Plain repairs: which constructs a hand-in may use before a person has to look at it.
 
-A hand-in is a program of ordinary PyTorch. What it needs for that is listed here, and all else (frames, files, the
-interpreter's own modules, functions of torch exchanged) is *outside*. The check reads the syntax tree; nothing runs.
-Statements of the text that was handed out are always inside.
+A hand-in is a program of ordinary PyTorch. What it needs for that is listed (plain_modules.toml, `BUILTINS`), and all else
+(frames, files, the interpreter's own modules, functions of torch exchanged) is *outside*. The check reads the syntax tree;
+nothing runs. Statements of the text that was handed out are always inside.
 """
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bugzoo.grading.plain_names import Imports, Reason, within
-from bugzoo.grading.plain_scopes import local
-from bugzoo.grading.program_syntax import Syntax
+from bugzoo.grading.plain_annotations import Unread, with_annotations
+from bugzoo.grading.plain_attributes import METHODS, attribute, own_attributes, underscore
+from bugzoo.grading.plain_names import CALLED, Imports, Reason, constant_name, refused, within
+from bugzoo.grading.plain_scopes import DEFINES, bound_below, local, times_bound
 from bugzoo.syntax import parse, source_lines
 
-SPECIAL = frozenset((
-    "__init__", "__call__", "__len__", "__getitem__", "__iter__", "__next__", "__name__", "__enter__", "__exit__",
-))  # fmt: skip
-"""The only names that may begin with an underscore; `_` alone is a name for what is not used."""
-CLOSED = frozenset((
-    "open", "exec", "eval", "compile", "globals", "locals", "vars", "input", "breakpoint", "exit", "quit",
-    "delattr", "memoryview", "sys", "gc", "os", "ctypes", "builtins",
-))  # fmt: skip
-"""Names that reach the interpreter, its files or another program."""
-LEADS_OUT = frozenset((
-    "f_back", "f_globals", "f_locals", "f_builtins", "f_code", "gi_frame", "gi_code", "cr_frame", "ag_frame", "tb_frame",
-    "tb_next", "with_traceback", "tofile", "dump", "load_library", "from_file",
-))  # fmt: skip
-"""Attributes that lead to frames or files, whatever they are read from."""
-DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+BUILTINS = frozenset(
+    "abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict dir divmod enumerate filter float format "
+    "frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map max min next object oct ord pow print "
+    "property range repr reversed round set setattr slice sorted staticmethod str sum super tuple type zip NotImplemented "
+    "Ellipsis __name__".split()
+)  # fmt: skip
+"""Python's own functions that a hand-in may use, beside its exceptions."""
+BY_NAME = ("getattr", "hasattr", "setattr")
+NEVER = frozenset(("sys", "gc", "os", "ctypes", "builtins", "exit", "quit", "help", "license", "credits", "copyright"))
+"""Names that reach the interpreter where a program has bound them by no statement that can be read."""
+KINDS = {
+    ast.Match: ("match", "what follows from a `match` cannot be tried for other numbers"),
+    ast.AsyncFunctionDef: ("async", "a function that other code runs in parts"),
+    ast.Await: ("await", "a function that other code runs in parts"),
+}
 FOR_ALL = "it changes an imported module or a class for the whole program"
 
 
@@ -56,14 +58,17 @@ def outside(source: str, handed_out: str, also: Sequence[str] = ()) -> list[Outs
 
 class _Reader:
     def __init__(self, source: str, handed_out: str, also: Sequence[str]) -> None:
-        syntax = Syntax(source)
-        self.lines, self.tree, self.parents = source_lines(source), syntax.tree, syntax.parents
+        self.lines, self.tree = source_lines(source), with_annotations(parse(source))
+        self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
         self.also = (*also, *functions(handed_out))
-        given = list(ast.walk(parse(handed_out)))
+        given = list(ast.walk(with_annotations(parse(handed_out))))
         self.inside = {ast.dump(one) for node in given for one in _units(node)}
         self.given_names = {node.name for node in given if isinstance(node, DEFINES)}
-        self.imports = Imports(self.tree)
-        self.classes = {node.name for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)}
+        self.times = times_bound(self.tree)
+        self.variables = bound_below(self.tree)
+        self.imports = Imports(self.tree, self.times)
+        self.classes = {node.name: node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)}
+        self.own = own_attributes(self.tree) | set(self.times)
 
     def found(self) -> Iterator[Outside]:
         seen: set[tuple[int, str]] = set()
@@ -87,83 +92,110 @@ class _Reader:
 
     def reasons(self, node: ast.AST) -> list[Reason]:
         """Return what is outside about a node itself."""
+        if type(node) in KINDS:
+            return [KINDS[type(node)]]
         if isinstance(node, ast.Import | ast.ImportFrom):
-            return self.imports.refused(node)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            return _underscore(node.name)
-        if isinstance(node, ast.Match):
-            return [("match", "what follows from a `match` cannot be tried for other numbers")]
-        if isinstance(node, ast.arg | ast.keyword):
-            made = node.arg == "metaclass" and isinstance(node, ast.keyword)
-            return [("metaclass", "a class made by another class")] if made else _underscore(node.arg or "")
+            return self.imports.of_import(node)
+        if isinstance(node, Unread):
+            return [(node.value, f"the annotation {node.value!r} cannot be read as code")]
+        if isinstance(node, DEFINES):
+            return self.defined(node)
+        if isinstance(node, ast.arg | ast.alias | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+            return underscore(_bound_name(node), self.own)
+        if isinstance(node, ast.keyword):
+            made = node.arg == "metaclass"
+            return [("metaclass", "a class made by another class")] if made else underscore(node.arg or "", self.own)
         if isinstance(node, ast.Name):
             return self.name(node)
         if isinstance(node, ast.Attribute):
             return self.attribute(node)
+        if isinstance(node, ast.MatchClass):
+            return [reason for name in node.kwd_attrs for reason in attribute(name, self.own)]
         if isinstance(node, ast.Subscript) and _changed(node) and self.imported(node.value):
             return [(self.imports.path(node.value), FOR_ALL)]
         return []
 
+    def defined(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[Reason]:
+        method = isinstance(self.parents[node], ast.ClassDef)
+        return [] if method and node.name in METHODS else underscore(node.name, self.own)
+
     def name(self, node: ast.Name) -> list[Reason]:
         parent = self.parents[node]
         call = parent if isinstance(parent, ast.Call) and parent.func is node else None
-        if node.id in ("getattr", "setattr"):
-            return self.by_text(node.id, call)
+        if isinstance(node.ctx, ast.Store) or local(node, self.parents):  # such as `batch, time = inputs.shape`
+            return underscore(node.id, self.own)
+        if node.id in self.imports.bound:
+            return underscore(node.id, self.own) or self.imports.of_chain(node, self.parents)
+        if node.lineno > self.variables.get(node.id, node.lineno):
+            return underscore(node.id, self.own)
+        if node.id in BY_NAME:
+            return self.by_name(node.id, call)
         if node.id == "type" and call and len(call.args) > 1:
             return [("type", "a class made by `type`")]
-        if node.id in CLOSED and node.id not in self.imports.bound and isinstance(node.ctx, ast.Load):
-            return [(node.id, f"`{node.id}` reaches beyond the program")]
-        if local(node, self.parents):  # a variable of a function: `batch, time = inputs.shape`
-            return _underscore(node.id)
-        return _underscore(node.id) or self.imports.as_value(node, parent)
+        return underscore(node.id, self.own) or _builtin(node.id)
 
-    def by_text(self, function: str, call: ast.Call | None) -> list[Reason]:
+    def by_name(self, function: str, call: ast.Call | None) -> list[Reason]:
         """Judge `getattr(x, "name")` and `setattr(x, "name", value)` as the attribute that they name."""
-        if not call or len(call.args) < 2 or not isinstance(call.args[1], ast.Constant):
-            return [(function, f"`{function}` with a name that is computed")]
-        name = str(call.args[1].value)
-        if function == "setattr" and self.fixed(call.args[0]):
-            return [(f"{ast.unparse(call.args[0])}.{name}", FOR_ALL)]
-        return _attribute(name)
+        name = constant_name(call) if call else ""
+        if call and name:
+            fixed = function == "setattr" and self.fixed(call.args[0], name)
+            return [(f"{ast.unparse(call.args[0])}.{name}", FOR_ALL)] if fixed else attribute(name, self.own)
+        if call and call.args and (function == "hasattr" or self.plain_object(call.args[0])):
+            return []
+        return [(function, f"`{function}` with a name that is computed")]
+
+    def plain_object(self, node: ast.AST) -> bool:
+        """Return whether a node makes an object of a class of the program's own without bases: it has nothing to change."""
+        made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.times[node.func.id] == 1
+        own = self.classes.get(node.func.id) if made and isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        return own is not None and not own.bases and not own.decorator_list
 
     def attribute(self, node: ast.Attribute) -> list[Reason]:
-        if _changed(node) and self.fixed(node.value):
+        if _changed(node) and self.fixed(node.value, node.attr):
             return [(self.imports.path(node) or ast.unparse(node), FOR_ALL)]
-        return _attribute(node.attr) or self.imports.as_value(node, self.parents[node])
+        if self.imports.of_a_module(node):  # a chain is read as one, from its first name
+            return []
+        named = node.attr == "__class__" and getattr(self.parents[node], "attr", "") == "__name__"
+        return [] if named else attribute(node.attr, self.own)
 
-    def fixed(self, node: ast.AST) -> bool:
-        """Return whether a node is a class, or belongs to an imported module: its attributes stay as they are."""
+    def fixed(self, node: ast.AST, name: str) -> bool:
+        """Return whether an attribute stays as it is: of an imported module or class, or what a class of one's own does."""
         if isinstance(node, ast.Name) and node.id in self.classes:
-            return True
+            own = {part.name for part in self.classes[node.id].body if isinstance(part, ast.FunctionDef)}
+            return name in own or name == "forward" or name.startswith("_")
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("type", "super"):
             return True
         return self.imported(node)
 
     def imported(self, node: ast.AST) -> bool:
         path = self.imports.path(node)
-        return bool(path) and not path.startswith("torch.backends")
+        own = isinstance(node, ast.Name) and local(node, self.parents)
+        return bool(path) and not own and not path.startswith("torch.backends")
 
 
 def functions(handed_out: str) -> set[str]:
-    """Return the functions of modules that the text handed out calls itself, such as `torch.save`: a repair may, too."""
+    """Return the functions of modules that the text handed out calls itself, such as `torch.load`: a repair may, too."""
     tree = parse(handed_out)
-    imports = Imports(tree)
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    chains = [node.func for node in calls if isinstance(node.func, ast.Name | ast.Attribute)]
-    return {name for node in chains for name, _ in imports.as_value(node, tree)}
+    imports = Imports(tree, times_bound(tree))
+    paths = {imports.path(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)} - {""}
+    return {path for path in paths if refused(path) or path in CALLED}
+
+
+def _builtin(name: str) -> list[Reason]:
+    """Return why a name that nothing binds for certain is outside."""
+    own = getattr(builtins, name, None)
+    known = name in BUILTINS or (isinstance(own, type) and issubclass(own, BaseException))
+    closed = name in NEVER or (hasattr(builtins, name) and not known)
+    return [(name, f"`{name}` reaches beyond the program")] if closed else []
+
+
+def _bound_name(node: ast.arg | ast.alias | ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> str:
+    name = node.arg if isinstance(node, ast.arg) else node.asname if isinstance(node, ast.alias) else node.name
+    return name or ""
 
 
 def _changed(node: ast.Attribute | ast.Subscript) -> bool:
     return isinstance(node.ctx, ast.Store | ast.Del)
-
-
-def _underscore(name: str) -> list[Reason]:
-    plain = not name.startswith("_") or name in SPECIAL or not name.strip("_")
-    return [] if plain else [(name, f"`{name}` begins with an underscore")]
-
-
-def _attribute(name: str) -> list[Reason]:
-    return [(name, f"`{name}` leads to frames or files")] if name in LEADS_OUT else _underscore(name)
 
 
 def _units(node: ast.AST) -> list[ast.AST]:

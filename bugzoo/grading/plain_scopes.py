@@ -1,9 +1,29 @@
-"""Whether a name is a variable of a function where it stands, as Python's own scopes have it: stricter than by name alone."""
+"""Which of a program's own variables a name is where it stands, as Python's own scopes have it: stricter than by name alone."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def times_bound(tree: ast.AST) -> Counter[str]:
+    """Return how often each name is bound, anywhere in a program and by whatever binds names."""
+    return Counter(name for node in ast.walk(tree) for name in _binds(node))
+
+
+def bound_below(tree: ast.Module) -> dict[str, int]:
+    """Return name -> the line below which a statement of the module itself has bound it in any case.
+
+    Below `open = 3` the name is a variable, and no longer Python's own function. A name that is removed again is left out.
+    """
+    removed = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)}
+    lines: dict[str, int] = {}
+    for statement in tree.body:
+        for name in _bound_by(statement) - removed:
+            lines.setdefault(name, statement.end_lineno or statement.lineno)
+    return lines
 
 
 def local(node: ast.Name, parents: Mapping[ast.AST, ast.AST]) -> bool:
@@ -24,6 +44,27 @@ def local(node: ast.Name, parents: Mapping[ast.AST, ast.AST]) -> bool:
     return False
 
 
+def _binds(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.partition(".")[0]
+    elif isinstance(node, (*DEFINES, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+
+
+def _bound_by(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, DEFINES):
+        return {statement.name}
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    simple = isinstance(statement, ast.Assign) or (isinstance(statement, ast.AnnAssign) and statement.value is not None)
+    return {name for target in targets if simple and target is not None for name in _stored(target)}
+
+
 def _of_function(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """Return the names that a function binds by arguments and assignments. What it imports is a module all the same."""
     inner = [one for statement in function.body for one in _within(statement)]
@@ -33,7 +74,7 @@ def _of_function(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 def _within(node: ast.AST) -> Iterator[ast.AST]:
     """Yield a node and what is below it, without scopes of their own."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, *COMPREHENSIONS)):
+    if isinstance(node, (*DEFINES, ast.Lambda, *COMPREHENSIONS)):
         return
     yield node
     for child in ast.iter_child_nodes(node):

@@ -46,30 +46,82 @@ PLAIN = {
     "torch.func": "loss = torch.func.functional_call(model, dict(model.named_parameters()), (torch.zeros(4),))",
     "a block entered by hand": "inference = torch.inference_mode()\ninference.__enter__()",
     "a table of its own": "seen = {}\nseen['a'] = 1\nmath.pi",
+    "modules that only compute": "import json, statistics\nfrom enum import Enum\nprint(json.dumps({'loss': statistics.mean([1.0])}))",
+    "a log": "import logging\nlogging.basicConfig(level=logging.INFO)\nlog = logging.getLogger('run')\nlog.info('step %d', 3)",
+    "arguments": "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--rate', type=float)",
+    "arguments that are read": "from argparse import ArgumentParser, Namespace\nsettings = ArgumentParser().parse_args([])\nsettings.rate = 3",
+    "a bar": "from tqdm import tqdm\nfor step in tqdm(range(3)):\n    pass",
+    "a picture": "import matplotlib.pyplot as plt\nfigure, axes = plt.subplots()\naxes.plot([1, 2])\nplt.savefig('loss.png')",
+    "a path that is only a name": "from pathlib import Path\nname = (Path('runs') / 'model.pt').stem",
+    "weights that are kept": "torch.save(model.state_dict(), 'model.pt')",
+    "private names of its own": "_rate = 3\nclass Kept:\n    _most = 3\n    def __init__(self):\n        self._seen = _rate\n"
+    "    def _next(self):\n        return self._seen + self._most",
+    "methods of its own class": "class Kept:\n    def __repr__(self):\n        return self.__class__.__name__\n"
+    "    def __eq__(self, other):\n        return True\n    def __setitem__(self, key, value):\n        pass",
+    "its own class has a new note": "Net.note = 'repaired'",
+    "a variable of a function's name": "open = 3\ninput = open + 1\nprint(input)",
+    "a name that only a function has": "def run():\n    input = model(torch.zeros(4))\n    return input",
+    "an object of its own is filled": "class Settings:\n    pass\nfor key, value in {'a': 1}.items():\n    setattr(Settings(), key, value)",
+    "hints": "from __future__ import annotations\nfrom typing import Optional, Literal\ndef same(inputs: 'torch.Tensor', kind: Literal['a b'],"
+    " other: Optional['list[int]'] = None) -> 'Net':\n    return inputs",
+    "a decorator": "import functools\ndef twice(f):\n    @functools.wraps(f)\n    def inner(*given):\n        return f(*given)\n    return inner",
+    "a setting of numbers": "torch.set_default_dtype(torch.float32)\ntorch.use_deterministic_algorithms(True)",
+    "a function of torch as a value": "table = {'relu': F.relu, 'layer': nn.Linear}\ntable['layer'](3, 4)",
+    "a function by its name": "optimizer = getattr(torch.optim, 'Adam')(model.parameters())\nhasattr(model, 'head')",
+    "memory": "import gc\ngc.collect()\ntorch.cuda.empty_cache()",
+    "usual attributes that modules are named as": "model.head.weight.select(0, 1).numpy().copy()\nmodel.time = 3\nprint(model.time)",
+    "what an error says": "try:\n    model(3)\nexcept TypeError as error:\n    print(error.args)\n    raise",
 }  # fmt: skip
 OUTSIDE = {
     "another module": ("import os", "among the modules"),
-    "a part of another module": ("from json import dumps", "among the modules"),
+    "a part of another module": ("from subprocess import run", "among the modules"),
+    "a part that is not listed": ("from json import load", "among what a repair may use of `json`"),
     "everything of a module": ("from torch import *", "which names"),
-    "a module within a module": ("torch.sys.exit(0)", "leads to the module `sys`"),
-    "the same through a name": ("F.math.inf\nG = F\nG.warnings.warn('')", "leads to the module `warnings`"),
-    "imported from a module": ("from torch import sys", "leads to the module `sys`"),
+    "a module within a module": ("torch.sys.exit(0)", "`torch.sys` is not among"),
+    "the same through a name": ("F.math.inf\nG = F\nG.warnings.warn('')", "`torch.nn.functional.warnings` is not among"),
+    "imported from a module": ("from torch import sys", "`torch.sys` is not among"),
     "a module as a value": ("print(torch)", "handed on as a value"),
     "a module in a list": ("places = [torch, math]", "handed on as a value"),
+    "a module by two targets": ("tools = more = torch", "handed on as a value"),
+    "a module as an attribute": ("model.tools = torch", "handed on as a value"),
+    "a module as a class's attribute": ("class Box:\n    tools = torch", "handed on as a value"),
+    "a module in a table": ("table = {}\ntable['tools'] = torch", "handed on as a value"),
+    "a module in a function": ("def f():\n    tools = torch\n    return tools", "handed on as a value"),
+    "one of two aliases": ("tools = 3\ntools = torch", "handed on as a value"),
+    "a module's name in a chain": ("DataLoader([]).reductions.os", "the name of a module"),
+    "a module's name of one's own": ("class Box:\n    os = 3\nDataLoader([]).reductions.os", "the name of a module"),
+    "how loaders fork": ("DataLoader([]).multiprocessing_context", "another module"),
+    "a function written into": ("import functools\nfunctools.update_wrapper(F.relu, print)", "among what a repair may use"),
+    "the same by wraps": ("import functools\n@functools.wraps(F.relu, assigned=('__code__',))\ndef f():\n    pass", "these arguments only"),
+    "wraps handed on": ("import functools\nwrap = functools.partial(functools.wraps, print)", "these arguments only"),
+    "torch.save with another module": ("torch.save(model, 'x', pickle_module=model)", "these arguments only"),
+    "a log into a file": ("import logging\nlogging.basicConfig(filename='x')", "these arguments only"),
+    "what a log writes to": ("import logging\nlogging.StreamHandler().stream", "files"),
+    "what an error was raised at": ("try:\n    torch.nothing\nexcept AttributeError as error:\n    error.obj", "another module"),
+    "a path that is read": ("from pathlib import Path\nPath('x').read_text()", "files"),
+    "an annotation that runs": ("def f(inputs: 'exec(1)'):\n    pass", "beyond the program"),
+    "an annotation that is no code": ("def f(inputs: 'a b'):\n    pass", "cannot be read"),
+    "an annotation within another": ("value: 'list[\"open(1)\"]' = []", "beyond the program"),
+    "a keyword of a match": ("match model:\n    case object(os=found):\n        pass", "the name of a module"),
+    "a name that is bound at times": ("if model is None:\n    open = 3\nopen('x')", "beyond the program"),
+    "a name that is removed again": ("open = 3\ndel open\nopen('x')", "beyond the program"),
+    "a name before it is bound": ("open('x')\nopen = 3", "beyond the program"),
+    "an import of a special name": ("import math as __builtins__", "underscore"),
+    "an object of another class is filled": ("class Kept(nn.Module):\n    pass\nsetattr(Kept(), 'a' + 'b', 3)", "computed"),
     "an underscore": ("hooks = model._forward_hooks", "begins with an underscore"),
     "a special name": ("Net.__call__\nmodel.__class__.forward", "begins with an underscore"),
     "a function of that name": ("class Loud(nn.Module):\n    def __setattr__(self, name, value):\n        pass", "underscore"),
     "a computed name": ("getattr(model, 'he' + 'ad')", "computed"),
     "getattr handed on": ("import functools\nfunctools.reduce(getattr, ['head'], model)", "computed"),
     "a fixed name with an underscore": ("getattr(model, '__dict__')", "underscore"),
-    "frames": ("(one for one in ()).gi_frame", "frames or files"),
+    "frames": ("(one for one in ()).gi_frame", "leads to frames"),
     "a file": ("open('x').read()", "beyond the program"),
     "text that runs": ("eval('1')", "beyond the program"),
-    "files of torch": ("torch.save(model, 'x')", "files"),
-    "files of numpy": ("import numpy as np\nkeep = np.load", "files"),
+    "files of torch": ("torch.load('x')", "among what a repair may use"),
+    "files of numpy": ("import numpy as np\nkeep = np.load", "among what a repair may use"),
     "a method that writes": ("torch.zeros(3).numpy().tofile('x')", "files"),
-    "a mode of all": ("torch.set_default_device('meta')", "mode of the whole process"),
-    "a hook on all": ("nn.modules.module.register_module_forward_hook(print)", "leads to the module"),
+    "a mode of all": ("torch.set_default_device('meta')", "among what a repair may use"),
+    "a hook on all": ("nn.modules.module.register_module_forward_hook(print)", "among what"),
     "a function exchanged": ("F.cross_entropy = None", "whole program"),
     "a method exchanged": ("nn.Linear.forward = None", "whole program"),
     "its own class changed": ("Net.forward = None", "whole program"),
@@ -138,7 +190,7 @@ def test_a_head_that_was_handed_out_in_part_covers_no_other_part(what: str) -> N
 
 @pytest.mark.parametrize("what", SMUGGLED)
 def test_a_name_of_another_scope_hides_no_module(what: str) -> None:
-    assert [one.name for one in outside(HEAD + SMUGGLED[what], HEAD)] == ["torch"]
+    assert {one.name for one in outside(HEAD + SMUGGLED[what], HEAD)} == {"torch"}
 
 
 @pytest.mark.parametrize("what", OUTSIDE)
@@ -163,15 +215,15 @@ def test_an_instructor_allows_what_a_line_names(what: str) -> None:
 
 
 def test_a_function_that_was_handed_out_may_be_called_otherwise() -> None:
-    given = HEAD + "torch.save(model.state_dict(), 'kept')\n"
-    assert outside(given + "torch.save(model, 'kept')\n", given) == []
-    assert [one.name for one in outside(given + "torch.load('kept')\n", given)] == ["torch.load"]
+    given = HEAD + "torch.load('kept')\n"
+    assert outside(given + "torch.load('other')\n", given) == []
+    assert [one.name for one in outside(given + "torch.hub.list('kept')\n", given)] == ["torch.hub"]
 
 
 def test_a_module_is_allowed_with_what_lies_below_it() -> None:
-    text = HEAD + "from json import dumps\nimport string.templatelib\n"
-    assert [one.name for one in outside(text, HEAD)] == ["json.dumps", "string", "string.templatelib"]
-    assert outside(text, HEAD, ("json", "string")) == []
+    text = HEAD + "from csv import reader\nimport xml.dom\n"
+    assert [one.name for one in outside(text, HEAD)] == ["csv.reader", "xml", "xml.dom"]
+    assert outside(text, HEAD, ("csv", "xml")) == []
 
 
 @pytest.mark.parametrize("text", ["x = (", "\0"])
@@ -189,11 +241,11 @@ def test_each_right_repair_and_each_pretence_is_plain(name: str) -> None:
     assert (len(honest) > 10 or exercise.kind == "five") and not seen, seen[:5]
 
 
-def test_attacks_that_patch_or_forge_are_outside() -> None:
+def test_attacks_that_replace_or_forge_are_outside() -> None:
     text = tidy(Scenario("mlp").source)
     made = {name: attack for name, attack in attacks(text).items() if is_python(attack)}
     found = {name for name, attack in made.items() if outside(attack, text)}
-    assert len(found) > len(made) / 2, sorted(set(made) - found)
+    assert len(found) >= len(made) / 2, sorted(set(made) - found)
 
 
 def is_python(text: str) -> bool:
