@@ -225,6 +225,7 @@ def _tried(name: str, source: str) -> float:
         print(fit(f"cannot be graded; this costs no attempt. {error}"))
         return worth(0)
     say(result, details=False)
+    _mention(name, source)
     _note(name, source, result, False)
     if result.checks:
         print(fit(OPENS))
@@ -239,7 +240,8 @@ def _answer(name: str, question: dict[str, Any]) -> float:
         print(fit(f"cannot be graded; this costs no attempt. {error}"))
         return worth(0)
     say(result)
-    _mention(name, question)
+    if question["kind"] == "repair":
+        _mention(name, question["source"])
     kind = "five" if _kind(name) == "five" else question["kind"]
     record.attempt(name, kind, result.status, result.points, result.max_points)
     if question["kind"] == "repair":
@@ -247,15 +249,14 @@ def _answer(name: str, question: dict[str, Any]) -> float:
     return worth(result.points)
 
 
-def _mention(name: str, question: dict[str, Any]) -> None:
+def _mention(name: str, source: str) -> None:
     """Say on one's own machine what a graded class would set aside."""
     from bugzoo.grading import set_aside
     from bugzoo.grading.exercises import load
     from bugzoo.grading.texts import handed_out
 
-    if question["kind"] == "repair" and not set_aside.graded_class():
-        if told := set_aside.mention(question["source"], handed_out(load(name))):
-            print(fit(told))
+    if not set_aside.graded_class() and (told := set_aside.mention(source, handed_out(load(name)))):
+        print(fit(told))
 
 
 def _note(name: str, source: str, result: Result, passed: bool) -> None:

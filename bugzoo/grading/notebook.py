@@ -11,6 +11,7 @@ from bugzoo.grading import effort, notebook_break, notebook_five, notebook_two
 from bugzoo.grading.answers import accepted, filled
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.program import cell_heads, split
+from bugzoo.grading.set_aside import SAID
 from bugzoo.grading.texts import handed_out
 from bugzoo.notebooks import code, markdown, to_text
 from bugzoo.notebooks import notebook as of_cells
@@ -182,7 +183,7 @@ GRADING = (
     "the repair on several seeds in its own process. It asks five things: does it train, is what was wrong gone, does it hold "
     "on new data, is all else unchanged, is it the same on every run? Before your diagnosis is complete, it only says which of "
     "these fail. Afterward it prints every check and gives the points. Write the code as you like, but keep three names: "
-    "`seed`, `model` and `metrics`."
+    f"`seed`, `model` and `metrics`. {SAID}"
 )
 """Text above the graded cells."""
 

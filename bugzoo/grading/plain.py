@@ -153,7 +153,7 @@ class _Reader:
     def attribute(self, node: ast.Attribute) -> list[Reason]:
         if _changed(node) and self.fixed(node.value, node.attr):
             return [(self.imports.path(node) or ast.unparse(node), FOR_ALL)]
-        if self.imports.of_a_module(node):  # a chain is read as one, from its first name
+        if self.imports.read_as_chain(node):  # as one, from its first name
             return []
         named = node.attr == "__class__" and getattr(self.parents[node], "attr", "") == "__name__"
         return [] if named else attribute(node.attr, self.own)

@@ -72,9 +72,9 @@ class Imports:
             return [(path, f"the module `{path}` is handed on as a value")]
         return refused(path) or _called(path, chain, parent)
 
-    def of_a_module(self, node: ast.Attribute) -> bool:
-        """Return whether an attribute is read from a module itself: `torch.relu`."""
-        return _is_module(self.path(node.value))
+    def read_as_chain(self, node: ast.Attribute) -> bool:
+        """Return whether `of_chain` judges an attribute: it is read from a module, or from something off the list."""
+        return _is_module(self.path(node.value)) or bool(self.path(node) and refused(self.path(node)))
 
 
 def constant_name(call: ast.Call) -> str:

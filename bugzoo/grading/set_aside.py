@@ -9,15 +9,48 @@ from collections.abc import Sequence
 
 from bugzoo.grading.model import FOR_A_PERSON, Result
 from bugzoo.grading.plain import Outside, outside
+from bugzoo.grading.plain_names import within
 
 ALLOW = "BUGZOO_ALLOW"
 """Environment variable for nbgrader: further names that hand-ins may use, with commas between."""
+SAID = (
+    "In a class, a person looks at a program before it runs if it opens files, starts other programs, replaces functions of "
+    "PyTorch, or imports what a repair does not need. The check then names the line. An instructor can allow a name: "
+    f"`bugzoo grade --allow NAME`, or `{ALLOW}=NAME` for nbgrader."
+)
+"""What a notebook says above the graded cells."""
+INSTEAD = {
+    "os": "leave it out; the notebook sets what its program needs",
+    "sys": "leave it out, and let the program run to its end",
+    "exit": "let the program run to its end",
+    "quit": "let the program run to its end",
+    "open": "print it, or keep tensors with `torch.save`",
+    "pandas": "use a list, a dictionary or a numpy array",
+    "inspect": "leave it out",
+    "getattr": "write the attribute's name",
+    "setattr": "write the attribute's name",
+    "torch.load": "keep what you need in a variable",
+    "numpy.load": "keep what you need in a variable",
+}
+"""Name that is outside -> what to write instead."""
+OTHERWISE = {
+    "handed on as a value": "write its full name where you need it",
+    "the whole program": "write a function or a class of your own, and use that",
+    "begins with an underscore": "use the public name, or define the name yourself",
+    "among the modules": "use torch, numpy or a module of the standard library that only computes",
+    "among what a repair": "use another function of this module",
+    "arguments only": "leave out the other arguments",
+    "name of a module": "use another name",
+}
+"""Part of a reason -> what to write instead, where INSTEAD says nothing."""
+MOST = 4
+"""Names to allow that a message lists."""
 
 
 def set_aside(source: str, handed_out: str, allow: Sequence[str] = ()) -> Result | None:
     """Return the result of a hand-in that a person looks at first; None for a plain one, and for one that is not Python."""
     found = _outside(source, handed_out, allow)
-    return Result(FOR_A_PERSON, message=f"Nothing was run. {_first(found)}") if found else None
+    return Result(FOR_A_PERSON, message=f"Nothing was run. {_first(found)} {_allow(found)}") if found else None
 
 
 def graded_class() -> bool:
@@ -31,9 +64,9 @@ def allowed() -> list[str]:
 
 
 def mention(source: str, handed_out: str) -> str:
-    """Return what a self-check says of constructs outside plain PyTorch; "" for a plain program."""
+    """Return what a self-check says of the first construct outside plain PyTorch; "" for a plain program."""
     found = _outside(source, handed_out, ())
-    return f"In a graded class, a person would look at this program before it runs. {_first(found)}" if found else ""
+    return f"In a graded class, a person would look at this program before it runs. {_first(found)} {_do(found[0])}" if found else ""
 
 
 def _outside(source: str, handed_out: str, allow: Sequence[str]) -> list[Outside]:
@@ -50,3 +83,19 @@ def _first(found: list[Outside]) -> str:
     more = f" {others} more {'line is' if others == 1 else 'lines are'} outside plain PyTorch." if others else ""
     told = str(found[0])
     return f"{told[0].upper()}{told[1:]}.{more}"
+
+
+def _do(found: Outside) -> str:
+    """Return what a student can do about it."""
+    owner = found.name.partition(".")[0]
+    known = INSTEAD.get(found.name) or INSTEAD.get(owner)
+    instead = known or next((text for part, text in OTHERWISE.items() if part in found.why), "write it another way")
+    return f"Instead: {instead}. Or ask your instructor to allow `{found.name}`."
+
+
+def _allow(found: list[Outside]) -> str:
+    """Return what an instructor types to have it graded."""
+    every = list(dict.fromkeys(outside.name for outside in found))
+    names = [name for name in every if not within(name, [other for other in every if other != name])]
+    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    return f"To grade it as it is: `{' '.join(f'--allow {name}' for name in names[:MOST])}`{more}."

@@ -13,6 +13,7 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.frontend import fit
+from bugzoo.grading import set_aside
 from bugzoo.grading.asking import ask
 from bugzoo.grading.cell import at_work, say, worth
 from bugzoo.instructor.folder import upwards
@@ -58,7 +59,10 @@ def repair(name: str, program: Any, reference: str) -> float:
     if not isinstance(source, str):
         print("cannot be graded. `program` was overwritten. Run the program's cells again.")
         return worth(0)
-    return _points(name, {"kind": "repair", "source": source, "program": reference})
+    points = _points(name, {"kind": "repair", "source": source, "program": reference})
+    if not set_aside.graded_class() and (told := set_aside.mention(source, _handed_out())):
+        print(fit(told))
+    return points
 
 
 def diagnosis(name: str, *forms: Any) -> float:

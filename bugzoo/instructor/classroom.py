@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bugzoo.errors import UserError
 from bugzoo.grading import drawing
+from bugzoo.grading.model import FOR_A_PERSON
 from bugzoo.grading.program import join
 from bugzoo.grading.set_aside import set_aside
 from bugzoo.instructor import diagnosis_cell, form_records, roster
@@ -48,7 +49,8 @@ def grade_class(
     Where the class is known, from `students` or the assignment's manifest, each hand-in is matched to a student first.
     `mapped` (hand-in -> student) decides before names. Unless `unmatched`, a hand-in or student left over is a UserError
     with all of them, and nothing is graded. `zero`: a hand-in that cannot be graded by its own fault gets 0 points.
-    A hand-in outside plain PyTorch is not run: it is for a person. `allow`: names that hand-ins may use besides.
+    A hand-in outside plain PyTorch is not run: it is for a person, who adds the points of its diagnosis, which is graded.
+    `allow`: names that hand-ins may use besides.
     `draw`: the number that says which steps are compared; one number for the class, drawn now unless given.
 
     `results` holds one JSON file per student, written as soon as it is graded. A result for the same file and key is
@@ -99,24 +101,24 @@ def _grade(one: Submission, task: Gradable, by: str, strict: bool, draw: int, al
     try:
         owner, note = task.owner(one.student, one.tag)
         record.notes += [note] if note else []
-        if aside := set_aside(join(one.sections), task.handed_out(owner), allow):
-            record.state, record.message = aside.status, aside.message
-            return record
+        aside = set_aside(join(one.sections), task.handed_out(owner), allow)
         given, odd = form_records.latest(one.forms, task.ticket(owner))
         records, trouble = diagnosis_cell.records(one.answer, given, strict=strict)
         record.notes += odd + diagnosis_cell.overridden(given, records)
         diagnosis = task.diagnosis(owner, records)
         if diagnosis.status == "not attempted" and trouble:
             diagnosis.status, diagnosis.message = "your code raised", trouble
-        repair = task.repair(owner, join(one.sections), records, strict, draw)
+        repair = aside or task.repair(owner, join(one.sections), records, strict, draw)
     except Exception as error:  # a file can be odd in ways that no test foresaw; the class continues
         record.message = f"the grader failed: {type(error).__name__}: {error}"[:300]
         return record
-    record.repair, record.diagnosis = repair.to_json(), diagnosis.to_json()
+    record.repair, record.diagnosis = None if aside else repair.to_json(), diagnosis.to_json()
     record.state = _state(repair.status, diagnosis.status)
     record.message = repair.message if repair.status != "passed" else ""
     record.broken = record.state == UNGRADED and _invalid(join(one.sections))
-    if record.state != UNGRADED:
+    if record.state == FOR_A_PERSON:
+        record.notes.append(f"the diagnosis earned {diagnosis.points:g} of {diagnosis.max_points:g} points")
+    elif record.state != UNGRADED:
         record.points = round(repair.points + diagnosis.points, 4)
     return record
 

@@ -12,6 +12,7 @@ from typing import Any
 from bugzoo import faults
 from bugzoo.errors import UserError
 from bugzoo.grading.notebook import notebook
+from bugzoo.grading.set_aside import SAID
 from bugzoo.grading.workbench import packed
 from bugzoo.instructor.diagnosis_cell import ANSWER
 from bugzoo.instructor.form_records import FORMS
@@ -43,11 +44,13 @@ per finding:
 
 A cause may be written in other words. If a form and a typed call speak for the same finding, the typed call counts."""
 
-_GRADING = """## Repair
+_GRADING = f"""## Repair
 
 Change the program's cells above and run them; `program.run()` shows the effect. The next cell trains your program on
 several seeds in its own process. It checks what the program does, its result on unseen data, and that budget, data and
 model size are unchanged. Write the code as you like, but keep three names: `seed`, `model` and `metrics`.
+
+{SAID}
 
 Run it as often as you like. It says which groups of checks failed. Details stay closed, because the diagnosis can still be
 changed. The last cell prints what is handed in.

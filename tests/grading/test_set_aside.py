@@ -5,6 +5,8 @@ import json
 import pytest
 
 from bugzoo.grading import cell, set_aside
+from bugzoo.instructor import cell as assignment_cell
+from bugzoo.instructor import handout
 from bugzoo.grading.__main__ import answer
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import FOR_A_PERSON, STATES, Result
@@ -25,14 +27,14 @@ def given() -> str:
 
 def test_a_hand_in_for_a_person_is_not_run(given: str, tmp_path) -> None:
     mark = tmp_path / "it ran"
-    text = given + f"\nimport pathlib\npathlib.Path({str(mark)!r}).touch()\nopen('x')\n"
+    text = given + f"\nimport shutil\nopen({str(mark)!r}, 'w')\n"
     found = set_aside.set_aside(text, given)
     assert found is not None and found.status == FOR_A_PERSON and FOR_A_PERSON in STATES
     assert (found.share, found.points, found.checks) == (0.0, 0.0, []) and not mark.exists()
     line = given.count("\n") + 2
     assert found.message == (
-        f"Nothing was run. Line {line}, `import pathlib`: `pathlib` is not among the modules that a repair may import. "
-        "1 more line is outside plain PyTorch."
+        f"Nothing was run. Line {line}, `import shutil`: `shutil` is not among the modules that a repair may use. "
+        "1 more line is outside plain PyTorch. To grade it as it is: `--allow shutil --allow open`."
     )
 
 
@@ -50,43 +52,75 @@ def test_what_is_nested_too_deeply_to_be_read_is_for_a_person(given: str) -> Non
 
 def test_nbgrader_gives_nothing_and_says_why(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    found = answer(NAME, {"kind": "repair", "source": given + "\nimport json\n"})
+    found = answer(NAME, {"kind": "repair", "source": given + "\nimport os\n"})
     assert (found.status, found.points, found.max_points) == (
         FOR_A_PERSON,
         0.0,
         10.0 if found.max_points == 10 else 5.0,
     )
-    assert "for a person: 0 of" in str(found) and "`import json`" in str(found)
+    assert "for a person: 0 of" in str(found) and "`import os`" in str(found)
 
 
 def test_an_instructor_allows_a_module_in_nbgrader(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(set_aside.ALLOW, "json, _cache,")
-    assert set_aside.allowed() == ["json", "_cache"]
-    assert set_aside.set_aside(given + "\nimport json\n_cache = 1\n", given, set_aside.allowed()) is None
+    monkeypatch.setenv(set_aside.ALLOW, "csv, __doc__,")
+    assert set_aside.allowed() == ["csv", "__doc__"]
+    assert set_aside.set_aside(given + "\nimport csv\nprint(__doc__)\n", given, set_aside.allowed()) is None
 
 
 def test_a_self_check_mentions_it_and_gives_the_points(given: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
     monkeypatch.setattr(cell, "ask", lambda *_: Result("passed", 1.0, points=5.0, max_points=5.0))
-    text = given + "\nimport json\n"
+    text = given + "\nimport os\n"
     assert cell._answer(NAME, {"kind": "repair", "source": text}) == 5.0
     said = " ".join(capsys.readouterr().out.split())
     assert "passed: 5 of 5 points" in said and "a person would look at this program before it runs. Line" in said
+    assert "`import os`" in said and "Instead: leave it out;" in said and "allow `os`." in said
     cell._answer(NAME, {"kind": "repair", "source": given})
     assert "person" not in capsys.readouterr().out
 
 
+def test_a_try_before_the_diagnosis_mentions_it_too(given: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    monkeypatch.setattr(cell, "ask", lambda *_: Result("wrong"))
+    cell._tried(NAME, given + "\nopen('kept', 'w')\n")
+    assert "Instead: print it, or keep tensors with `torch.save`." in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_cells_of_an_assignment_mention_it(given: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    monkeypatch.setattr(assignment_cell, "_points", lambda *_: 1.0)
+    monkeypatch.setattr(assignment_cell, "_handed_out", lambda: given)
+    assert assignment_cell.repair("week", given + "\nF.relu = None\n", given) == 1.0
+    assert "a function or a class of your own" in " ".join(capsys.readouterr().out.split())
+    assignment_cell.repair("week", given, given)
+    assert "person" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["F.relu = None", "tools = more = torch", "torch.hub.list('')", "import csv", "F.__name__"])
+def test_each_reason_says_what_to_write_instead(given: str, text: str) -> None:
+    told = set_aside.mention(f"{given}\nimport torch.nn.functional as F\nimport torch\n{text}\n", given)
+    assert "Instead: " in told and "another way" not in told
+
+
+def test_the_notebooks_say_what_a_person_looks_at() -> None:
+    text = build(load(NAME), "student")
+    for said in ("opens files", "`bugzoo grade --allow NAME`", f"`{set_aside.ALLOW}=NAME`"):
+        assert said in text and said in handout._GRADING
+
+
 def test_a_class_sets_it_aside_without_a_run_and_grades_it_once_it_is_allowed(given: str, tmp_path) -> None:
-    """Neither the program nor the cell of typed answers runs; the record says what to allow, and is kept until that changes."""
+    """The program does not run, and its diagnosis is graded. The record says what to allow, and is kept until that changes."""
     task, mark = tasks.load(NAME), tmp_path / "it ran"
     made = json.loads(build(load(NAME), "student"))
-    cell_of(made, "program-settings")["source"] += [f"\nimport pathlib\npathlib.Path({str(mark)!r}).touch()"]
-    cell_of(made, "diagnosis-answer")["source"] = [f"open({str(mark)!r}, 'w')"]
+    cell_of(made, "program-settings")["source"] += [f"\nimport os\nos.mkdir({str(mark)!r})"]
+    cell_of(made, "diagnosis-answer")["source"] = [f"form.hand_in(cause='{load(NAME).about_fault[0].id}')"]
     hand_in(tmp_path / "in", "eve", made, task.name)
     calls: list[str] = []
     task.repair = lambda owner, source, records, strict, draw: calls.append(source) or Result("wrong", max_points=5.0)  # type: ignore[method-assign]
-    for allow, state in (((), FOR_A_PERSON), ((), FOR_A_PERSON), (["pathlib"], "wrong")):
+    for allow, state in (((), FOR_A_PERSON), ((), FOR_A_PERSON), (["os"], "wrong")):
         [record] = grade_class(tmp_path / "in", task, tmp_path / "kept", allow=allow, trust=True)
         assert record.state == state and (record.points is None) == (state == FOR_A_PERSON), record
+        assert record.diagnosis is not None and record.diagnosis["points"] > 0
         assert len(calls) == (state == "wrong") and not mark.exists()
-        assert ("pathlib" in "; ".join(notes(record))) == (state == FOR_A_PERSON)
+        told = "; ".join(notes(record))
+        assert ("`--allow os`" in told and "the diagnosis earned" in told) == (state == FOR_A_PERSON), told
