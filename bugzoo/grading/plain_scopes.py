@@ -3,6 +3,7 @@
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -65,6 +66,7 @@ def _bound_by(statement: ast.stmt) -> set[str]:
     return {name for target in targets if simple and target is not None for name in _stored(target)}
 
 
+@lru_cache(maxsize=64)  # asked for each name in it
 def _of_function(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """Return the names that a function binds by arguments and assignments. What it imports is a module all the same."""
     inner = [one for statement in function.body for one in _within(statement)]

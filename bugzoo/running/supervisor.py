@@ -40,6 +40,8 @@ _AT_ONCE = 2**20
 """Bytes that are read from a pipe before the limits are checked again."""
 _OWN_MIB = 256
 """Memory of the supervisor on top of the warm process. All that it takes in needs less than half of that."""
+_TURN = 0.03
+"""Seconds between two looks at the limits."""
 _FLOODED = "What its run sent to the supervisor takes too much memory to read."
 _MOST_USED, _MOST_WAITED = 3, 10
 """The hard end of a script on a busy machine, in multiples of its limit: by processor time and by the clock."""
@@ -69,12 +71,13 @@ class Supervisor:
         self.own_time = OwnTime(self.entitled)
         self.zygote = os.getppid()
         self.output, output = os.pipe()
-        self.progress, progress = os.pipe()
+        # no pipe: what opens it anew by its name below /proc, such as a file that the script saves, writes no steps
+        self.progress, progress = (end.detach() for end in socket.socketpair())
         self.gate, gate = socket.socketpair()
         drawn = self._open_draw()
         pairs = [socket.socketpair() for _ in range(self.job.ranks if drawn is not None else 0)]
+        fcntl.fcntl(self.output, fcntl.F_SETPIPE_SZ, 2**20)
         for end in (self.output, self.progress):
-            fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, 2**20)
             os.set_blocking(end, False)
         self.place = self.folder  # where the script's process leaves its files
         self.gate.setblocking(False)
@@ -145,11 +148,11 @@ class Supervisor:
             self.watched.register(self.channel, selectors.EVENT_READ)
             for end in self.draws:
                 self.watched.register(end, selectors.EVENT_READ)
-            while not self._over():
-                self._turn(0.03)
-                self.reason = self.reason or self._broken_limit()
-                if self.reason:
-                    break
+            looked = 0.0
+            while not (self.reason or self._over()):
+                self._turn(_TURN)
+                if time.monotonic() - looked >= _TURN:  # not at each question: the script waits for its answer
+                    self.reason, looked = self.reason or self._broken_limit(), time.monotonic()
             if self.reason in ("timed_out", "hung"):
                 stacks = processes.dump_stacks(self.child, self.place)
             if self.reason in ("timed_out", "hung", "stopped"):
@@ -335,7 +338,7 @@ class Supervisor:
         deadline = time.monotonic() + (1.0 if self.job.ranks > 1 else GRACE)
         wanted = self._results(self.place)
         while not self._over() and time.monotonic() < deadline and not all(path.exists() for path in wanted):
-            self._turn(0.03)
+            self._turn(_TURN)
 
     def _answer(
         self, exit_code: int, stacks: dict[str, list[str]], unread: dict[str, str], trouble: str, full: bool

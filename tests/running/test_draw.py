@@ -244,3 +244,32 @@ def test_steps_made_by_hand_are_reported_before_they_are_asked_for():
     )
     exec(f"weights = []\n{before.replace('STEPS', str(STEPS))}", space)
     assert all(torch.equal(step.parameters["weight"], space["weights"][step.number - 1]) for step in kept)
+
+
+SAVES_INTO_HANDLES = """
+import os
+links = {}
+for name in os.listdir("/proc/self/fd"):
+    try:
+        links[name] = os.readlink(f"/proc/self/fd/{name}")
+    except OSError:
+        pass
+opened = 0
+for name, link in links.items():
+    if link.split(":")[0] in ("pipe", "socket") and link not in (links["1"], links["2"]):
+        try:
+            torch.save(torch.zeros(1), f"/proc/self/fd/{name}")
+            opened += 1
+        except (OSError, RuntimeError):
+            pass
+found = torch.tensor(float(opened))
+"""
+
+
+@pytest.mark.usefixtures("sandboxed")
+def test_what_a_script_saves_reaches_no_channel_of_the_supervisor():
+    attack = SAVES_INTO_HANDLES.strip().replace("\n", "\n        ")
+    run = ran(attack, isolated=True)
+    assert run.outcome == "finished" and run.arrays["found"].item() == 0, (run.trace.error, run.stdout)
+    pipe = "import os; ends = os.pipe()\n        " + attack
+    assert ran(pipe, isolated=True).arrays["found"].item() > 0, "a pipe would be seen"
