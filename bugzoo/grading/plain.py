@@ -1,31 +1,22 @@
 """Plain repairs: which constructs a hand-in may use before a person has to look at it.
 
-A hand-in is a program of ordinary PyTorch. What it needs for that is listed (plain_modules.toml, `BUILTINS`), and all else
+A hand-in is a program of ordinary PyTorch. What it needs for that is listed (plain_modules.toml, `plain_builtins`), and all else
 (frames, files, the interpreter's own modules, functions of torch exchanged) is *outside*. The check reads the syntax tree;
 nothing runs. Statements of the text that was handed out are always inside.
 """
 
 import ast
-import builtins
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bugzoo.grading.plain_annotations import Unread, with_annotations
 from bugzoo.grading.plain_attributes import METHODS, attribute, own_attributes, underscore
+from bugzoo.grading.plain_builtins import builtin
 from bugzoo.grading.plain_names import CALLED, Imports, Reason, constant_name, refused, within
 from bugzoo.grading.plain_scopes import DEFINES, bound_below, local, times_bound
 from bugzoo.syntax import parse, source_lines
 
-BUILTINS = frozenset(
-    "abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict dir divmod enumerate filter float format "
-    "frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map max min next object oct ord pow print "
-    "property range repr reversed round set setattr slice sorted staticmethod str sum super tuple type zip NotImplemented "
-    "Ellipsis __name__".split()
-)  # fmt: skip
-"""Python's own functions that a hand-in may use, beside its exceptions."""
 BY_NAME = ("getattr", "hasattr", "setattr")
-NEVER = frozenset(("sys", "gc", "os", "ctypes", "builtins", "exit", "quit", "help", "license", "credits", "copyright"))
-"""Names that reach the interpreter where a program has bound them by no statement that can be read."""
 KINDS = {
     ast.Match: ("match", "what follows from a `match` cannot be tried for other numbers"),
     ast.AsyncFunctionDef: ("async", "a function that other code runs in parts"),
@@ -97,7 +88,7 @@ class _Reader:
         if isinstance(node, ast.Import | ast.ImportFrom):
             return self.imports.of_import(node)
         if isinstance(node, Unread):
-            return [(node.value, f"the annotation {node.value!r} cannot be read as code")]
+            return [(str(node.value), f"the annotation {node.value!r} cannot be read as code")]
         if isinstance(node, DEFINES):
             return self.defined(node)
         if isinstance(node, ast.arg | ast.alias | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
@@ -132,7 +123,7 @@ class _Reader:
             return self.by_name(node.id, call)
         if node.id == "type" and call and len(call.args) > 1:
             return [("type", "a class made by `type`")]
-        return underscore(node.id, self.own) or _builtin(node.id)
+        return underscore(node.id, self.own) or builtin(node.id)
 
     def by_name(self, function: str, call: ast.Call | None) -> list[Reason]:
         """Judge `getattr(x, "name")` and `setattr(x, "name", value)` as the attribute that they name."""
@@ -147,7 +138,11 @@ class _Reader:
     def plain_object(self, node: ast.AST) -> bool:
         """Return whether a node makes an object of a class of the program's own without bases: it has nothing to change."""
         made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.times[node.func.id] == 1
-        own = self.classes.get(node.func.id) if made and isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        own = (
+            self.classes.get(node.func.id)
+            if made and isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            else None
+        )
         return own is not None and not own.bases and not own.decorator_list
 
     def attribute(self, node: ast.Attribute) -> list[Reason]:
@@ -179,14 +174,6 @@ def functions(handed_out: str) -> set[str]:
     imports = Imports(tree, times_bound(tree))
     paths = {imports.path(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)} - {""}
     return {path for path in paths if refused(path) or path in CALLED}
-
-
-def _builtin(name: str) -> list[Reason]:
-    """Return why a name that nothing binds for certain is outside."""
-    own = getattr(builtins, name, None)
-    known = name in BUILTINS or (isinstance(own, type) and issubclass(own, BaseException))
-    closed = name in NEVER or (hasattr(builtins, name) and not known)
-    return [(name, f"`{name}` reaches beyond the program")] if closed else []
 
 
 def _bound_name(node: ast.arg | ast.alias | ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> str:

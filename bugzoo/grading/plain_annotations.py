@@ -2,6 +2,8 @@
 
 import ast
 
+from bugzoo.syntax import parse
+
 
 class Unread(ast.Constant):
     """A text in an annotation that is no Python."""
@@ -18,7 +20,7 @@ class _Parser(ast.NodeTransformer):
         if not isinstance(node.value, str):
             return node
         try:
-            code: ast.AST = ast.parse(node.value.strip(), mode="eval").body
+            code = parse(node.value.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.copy_location(Unread(node.value), node)
         for part in ast.walk(code):

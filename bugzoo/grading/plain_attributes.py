@@ -60,7 +60,9 @@ def private() -> frozenset[str]:
 
 
 def _of_iterators() -> frozenset[str]:
-    return frozenset(("_iterator", "_DataLoader__initialized", "_step_count", "_last_lr", "_fields", "_replace", "_asdict"))
+    return frozenset(
+        ("_iterator", "_DataLoader__initialized", "_step_count", "_last_lr", "_fields", "_replace", "_asdict")
+    )
 
 
 def own_attributes(tree: ast.AST) -> set[str]:

@@ -66,7 +66,11 @@ def allowed() -> list[str]:
 def mention(source: str, handed_out: str) -> str:
     """Return what a self-check says of the first construct outside plain PyTorch; "" for a plain program."""
     found = _outside(source, handed_out, ())
-    return f"In a graded class, a person would look at this program before it runs. {_first(found)} {_do(found[0])}" if found else ""
+    return (
+        f"In a graded class, a person would look at this program before it runs. {_first(found)} {_do(found[0])}"
+        if found
+        else ""
+    )
 
 
 def _outside(source: str, handed_out: str, allow: Sequence[str]) -> list[Outside]:

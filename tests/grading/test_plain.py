@@ -46,10 +46,12 @@ PLAIN = {
     "torch.func": "loss = torch.func.functional_call(model, dict(model.named_parameters()), (torch.zeros(4),))",
     "a block entered by hand": "inference = torch.inference_mode()\ninference.__enter__()",
     "a table of its own": "seen = {}\nseen['a'] = 1\nmath.pi",
-    "modules that only compute": "import json, statistics\nfrom enum import Enum\nprint(json.dumps({'loss': statistics.mean([1.0])}))",
+    "modules that only compute": "import json, statistics\nfrom enum import Enum\n"
+    "print(json.dumps({'loss': statistics.mean([1.0])}))",
     "a log": "import logging\nlogging.basicConfig(level=logging.INFO)\nlog = logging.getLogger('run')\nlog.info('step %d', 3)",
     "arguments": "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--rate', type=float)",
-    "arguments that are read": "from argparse import ArgumentParser, Namespace\nsettings = ArgumentParser().parse_args([])\nsettings.rate = 3",
+    "arguments that are read": "from argparse import ArgumentParser, Namespace\n"
+    "settings = ArgumentParser().parse_args([])\nsettings.rate = 3",
     "a bar": "from tqdm import tqdm\nfor step in tqdm(range(3)):\n    pass",
     "a picture": "import matplotlib.pyplot as plt\nfigure, axes = plt.subplots()\naxes.plot([1, 2])\nplt.savefig('loss.png')",
     "a path that is only a name": "from pathlib import Path\nname = (Path('runs') / 'model.pt').stem",
@@ -61,15 +63,19 @@ PLAIN = {
     "its own class has a new note": "Net.note = 'repaired'",
     "a variable of a function's name": "open = 3\ninput = open + 1\nprint(input)",
     "a name that only a function has": "def run():\n    input = model(torch.zeros(4))\n    return input",
-    "an object of its own is filled": "class Settings:\n    pass\nfor key, value in {'a': 1}.items():\n    setattr(Settings(), key, value)",
-    "hints": "from __future__ import annotations\nfrom typing import Optional, Literal\ndef same(inputs: 'torch.Tensor', kind: Literal['a b'],"
+    "an object of its own is filled": "class Settings:\n    pass\nfor key, value in {'a': 1}.items():\n"
+    "    setattr(Settings(), key, value)",
+    "hints": "from __future__ import annotations\nfrom typing import Optional, Literal\n"
+    "def same(inputs: 'torch.Tensor', kind: Literal['a b'],"
     " other: Optional['list[int]'] = None) -> 'Net':\n    return inputs",
-    "a decorator": "import functools\ndef twice(f):\n    @functools.wraps(f)\n    def inner(*given):\n        return f(*given)\n    return inner",
+    "a decorator": "import functools\ndef twice(f):\n    @functools.wraps(f)\n    def inner(*given):\n"
+    "        return f(*given)\n    return inner",
     "a setting of numbers": "torch.set_default_dtype(torch.float32)\ntorch.use_deterministic_algorithms(True)",
     "a function of torch as a value": "table = {'relu': F.relu, 'layer': nn.Linear}\ntable['layer'](3, 4)",
     "a function by its name": "optimizer = getattr(torch.optim, 'Adam')(model.parameters())\nhasattr(model, 'head')",
     "memory": "import gc\ngc.collect()\ntorch.cuda.empty_cache()",
-    "usual attributes that modules are named as": "model.head.weight.select(0, 1).numpy().copy()\nmodel.time = 3\nprint(model.time)",
+    "usual attributes that modules are named as": "model.head.weight.select(0, 1).numpy().copy()\nmodel.time = 3\n"
+    "print(model.time)",
     "what an error says": "try:\n    model(3)\nexcept TypeError as error:\n    print(error.args)\n    raise",
 }  # fmt: skip
 OUTSIDE = {
@@ -92,7 +98,8 @@ OUTSIDE = {
     "a module's name of one's own": ("class Box:\n    os = 3\nDataLoader([]).reductions.os", "the name of a module"),
     "how loaders fork": ("DataLoader([]).multiprocessing_context", "another module"),
     "a function written into": ("import functools\nfunctools.update_wrapper(F.relu, print)", "among what a repair may use"),
-    "the same by wraps": ("import functools\n@functools.wraps(F.relu, assigned=('__code__',))\ndef f():\n    pass", "these arguments only"),
+    "the same by wraps": ("import functools\n@functools.wraps(F.relu, assigned=('__code__',))\ndef f():\n"
+    "    pass", "these arguments only"),
     "wraps handed on": ("import functools\nwrap = functools.partial(functools.wraps, print)", "these arguments only"),
     "torch.save with another module": ("torch.save(model, 'x', pickle_module=model)", "these arguments only"),
     "a log into a file": ("import logging\nlogging.basicConfig(filename='x')", "these arguments only"),

@@ -5,14 +5,13 @@ import json
 import pytest
 
 from bugzoo.grading import cell, set_aside
-from bugzoo.instructor import cell as assignment_cell
-from bugzoo.instructor import handout
 from bugzoo.grading.__main__ import answer
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import FOR_A_PERSON, STATES, Result
 from bugzoo.grading.notebook import build
 from bugzoo.grading.texts import handed_out
-from bugzoo.instructor import grade_class, tasks
+from bugzoo.instructor import cell as assignment_cell
+from bugzoo.instructor import grade_class, handout, tasks
 from bugzoo.instructor.gradebook import notes
 from tests.instructor.class_of import cell as cell_of
 from tests.instructor.class_of import hand_in
@@ -96,7 +95,9 @@ def test_the_cells_of_an_assignment_mention_it(given: str, monkeypatch: pytest.M
     assert "person" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("text", ["F.relu = None", "tools = more = torch", "torch.hub.list('')", "import csv", "F.__name__"])
+@pytest.mark.parametrize(
+    "text", ["F.relu = None", "tools = more = torch", "torch.hub.list('')", "import csv", "F.__name__"]
+)
 def test_each_reason_says_what_to_write_instead(given: str, text: str) -> None:
     told = set_aside.mention(f"{given}\nimport torch.nn.functional as F\nimport torch\n{text}\n", given)
     assert "Instead: " in told and "another way" not in told
