@@ -280,7 +280,7 @@ def grade(
 
 def _without_score(records: list[Any]) -> None:
     """Name the hand-ins that have no score, and end with exit code 1 if there are any."""
-    left = {UNGRADED: "could not be graded", FOR_A_PERSON: "used more than plain PyTorch; `--allow NAME` grades them"}
+    left = {UNGRADED: "could not be graded", FOR_A_PERSON: "are for a person, and the notes say why"}
     failed = {state: [record.student for record in records if record.state == state] for state in left}
     for state, names in failed.items():
         if names:

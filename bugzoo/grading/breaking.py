@@ -15,11 +15,13 @@ import numpy as np
 from bugzoo import device
 from bugzoo.diagnostics import instrument
 from bugzoo.faults.evidence import Claim, number, parse
-from bugzoo.grading import both_modes, checks, integrity, reference, runs
-from bugzoo.grading.model import UNCHANGED, Break, Check, Exercise, Result, state_of
+from bugzoo.grading import baseline, both_modes, checks, drawing, integrity, own_model, reference, runs
+from bugzoo.grading.model import FOR_A_PERSON, UNCHANGED, Break, Check, Exercise, Result, state_of
 from bugzoo.grading.readings import spared, timed
 from bugzoo.grading.recovery import SAME
 from bugzoo.grading.reference import trusted
+from bugzoo.grading.repeated_steps import OTHERS
+from bugzoo.grading.repeated_steps import SAME as SAME_STEP
 from bugzoo.grading.seeds_together import crashed, status_of, with_seed
 from bugzoo.grading.stages import stage
 from bugzoo.grading.submission import Submission
@@ -28,12 +30,14 @@ from bugzoo.grading.texts import handed_out, same_program
 from bugzoo.grading.unchanged_parts import PARTS, changed
 from bugzoo.grading.unreadable import Unreadable, check_text, for_a_person, of_error
 from bugzoo.grading.vital import vital
-from bugzoo.running import Run, sandbox
+from bugzoo.running import Job, Run, sandbox
+from bugzoo.scenario import Scenario
 from bugzoo.views.table import views_of
+from bugzoo.watching.steps import read
 
 OWN, MODES = "grader", "both_modes"
 """Groups of numbers that only grading knows: metric and loss of the weights in the grader's own copy of the evaluation,
-and what later tokens do in train mode and in eval mode."""
+and what the model does in train mode and in eval mode, with gradients and without."""
 KEPT = ("budget", "tools", "model size")
 """Checks of a repair that an edit has to pass too. Its data and its report may change."""
 LIMIT = {"<": "Below", "<=": "At most", ">": "Above", ">=": "At least"}
@@ -53,7 +57,8 @@ def grade_break(
 ) -> Result:
     """Grade `source` as an edit that produces the symptom of a *break* exercise. The options are those of `grade`.
 
-    No step is drawn: an edit is judged by the numbers of whole runs, so `draw` changes nothing.
+    An edit is judged by the numbers of whole runs. `draw` says which steps of the first one are repeated, where its claims
+    are about both modes: the model that is measured after the training has to be the one that was trained.
     """
     assert exercise.breaks is not None
     started, most, asked = time.perf_counter(), exercise.points[0], exercise.breaks
@@ -62,7 +67,8 @@ def grade_break(
     def ended(status: str, found: Sequence[Check] = (), message: str = "") -> Result:
         share = float(status == "passed")
         spent = time.perf_counter() - started
-        return Result(status, share, list(found), message[:300], spent, round(share * most, 4), most)
+        seen = next((check.saw for check in found if check.status == status == FOR_A_PERSON), message)
+        return Result(status, share, list(found), seen[:300], spent, round(share * most, 4), most)
 
     try:
         check_text(source)
@@ -83,9 +89,14 @@ def grade_break(
             left_out = [one for one in spared(case, seed == seeds[0]) if one not in asked.groups]
             isolated = sandbox.needed(strict_isolation)
             job = runs.job_of(text, case, exercise.seconds if seconds is None else seconds, isolated, left_out)
-            if MODES in asked.groups:
-                job = replace(job, after_args={**job.after_args, "modes": True})
-            judged, numbers = _judge(Submission(runs.run_of(job), case), asked)
+            job = replace(job, after_args={**job.after_args, "modes": True})
+            drawn = MODES in asked.groups and seed == seeds[0]
+            if drawn:
+                job = replace(job, keep_steps=drawing.draw(drawing.number(draw), seed, baseline.twin(case).steps))
+            run = runs.run_of(job)
+            judged, numbers = _judge(Submission(run, case), asked)
+            if drawn and all(check.passed for check in judged):
+                judged.append(in_training(job, run, case))
             if seed == seeds[0] and not crashed(judged):
                 judged += unchanged(asked, source, given)
         except Exception as error:  # a submission's process can leave anything behind; that earns nothing
@@ -110,6 +121,7 @@ def _judge(one: Submission, asked: Break) -> tuple[list[Check], Numbers]:
     numbers = measured(one)
     kept = [check for check in integrity.integrity(one) if check.name in KEPT]
     model = [_no_model()] if OWN in asked.groups and OWN not in numbers["numbers"] else []
+    model.append(_gradients(numbers["numbers"][MODES].get("grad_gap")))
     first = [check for check in signs if check.group == "runs"]
     others = alarms([check for check in signs if check not in first], one.run)
     return [*first, *checks.trained(one), *claims(asked, numbers), *others, *model, *kept], numbers
@@ -134,6 +146,27 @@ def _no_model() -> Check:
     saw = "The weights of `model` were put into the healthy model. They do not fit it, or the two give other outputs."
     wanted = "In eval mode, `model` should compute the same from its weights as the healthy model."
     return Check("model", "wrong", saw, wanted, group="unchanged")
+
+
+def _gradients(gap: float | None) -> Check:
+    """Check that the model computes the same with gradients and without: else it trains another one than it evaluates."""
+    saw = both_modes.SAYS["grad_gap"]
+    state = FOR_A_PERSON if gap is None else state_of(gap < both_modes.SAME)
+    saw = f"{saw} {gap:.2g}." if gap is not None else f"{saw} was not measured."
+    return Check(f"{MODES}.grad_gap", state, saw, f"Below {both_modes.SAME:g} passes.", gap, group="unchanged")
+
+
+def in_training(job: Job, run: Run, case: Scenario) -> Check:
+    """Check that the model after the training repeats the drawn steps with equal gradients: else a person looks."""
+    twin, (steps, lost, _) = baseline.twin(case), read(run.arrays)
+    gaps = own_model.gaps_of(steps, own_model.repeated(job, run, case, twin, runs.run_of))
+    same, every = sum(gap <= SAME_STEP for gap in gaps.values()), len(steps) + len(lost)
+    saw = (
+        f"The model that the run leaves repeated {every} drawn steps. {same} of them have the gradient of the training."
+    )
+    wanted = "The model should compute in the training what it computes afterwards, and its loss should stay."
+    good = every and every - same <= OTHERS * every
+    return Check("steps", "passed" if good else FOR_A_PERSON, saw, wanted, float(same), group="unchanged")
 
 
 def alarms(vital: Sequence[Check], run: Run) -> list[Check]:

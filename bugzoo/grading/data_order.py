@@ -3,9 +3,11 @@
 The training data is cut into blocks by place. Augmented copies lie in blocks of their own (a program's facts list them one
 kind after another), so a missing augmentation leaves blocks empty. Then all copies of a sample are taken together, and the
 samples are cut into blocks: data that was left out leaves some empty, and batches that are not shuffled lie in one each.
+Within an epoch, samples that come again are counted: a permutation has none, and drawing with replacement has many.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -58,21 +60,46 @@ def shares(batches: Sequence[Sequence[int]], count: int, samples: int) -> np.nda
 
 def check(found: Mapping[int, Sequence[int]], scenario: Scenario) -> Check | None:
     """Check the batches of drawn steps: step -> the places of its samples. None if too few can be compared."""
-    text = reference.healthy_text(scenario)
-    usual = _healthy(text, scenario)
-    if usual is None:
+    batches = _healthy(reference.healthy_text(scenario), scenario)
+    if batches is None:
         return None
-    ours = shares(list(found.values()), *_counts(scenario))
+    ours, usual = (shares(each, *_counts(scenario)) for each in (list(found.values()), batches))
     if ours.shape[1] < FEWEST or usual.shape[1] < FEWEST:
         return None
-    rows, wanted = _sizes_at(found, _sizes[text], reference.epoch(scenario))
+    rows, wanted = _sizes_at(found, [len(batch) for batch in batches], reference.epoch(scenario))
     chance = CHANCE * float(np.std(rows - wanted)) / math.sqrt(len(rows))
     if abs(rows.mean() - wanted.mean()) > max(SMALLER * wanted.mean(), chance):
         saw = f"The samples of {len(found)} drawn steps were counted. A step has {rows.mean():.1f} on average "
         saw += f"(healthy, at these steps: {wanted.mean():.1f})."
         return Check("order", "wrong", saw, "A step should use its whole batch.", float(rows.mean()), group="unchanged")
     checks = [_compared(mine, healthy) for mine, healthy in zip(ours, usual, strict=True)]
+    checks.append(_repeats(found, dict(enumerate(batches, 1)), scenario))
     return next((check for check in checks if not check.passed), checks[0])
+
+
+def _repeats(found: Mapping[int, Sequence[int]], usual: Mapping[int, Sequence[int]], scenario: Scenario) -> Check:
+    """Compare how often a sample comes again within an epoch; without epochs, within all of these steps."""
+    samples, epoch = _counts(scenario)[1], reference.epoch(scenario)
+    (again, pairs), (usually, of) = (repeats(batches, samples, epoch) for batches in (found, usual))
+    wanted = usually / of * pairs
+    off = (again - wanted) / math.sqrt(wanted * (1 + pairs / of) + 1)
+    saw = f"The examples of {len(found)} drawn batches were looked up in the training data. Within an epoch {again} of them "
+    saw += f"come again (healthy: {wanted:.0f})."
+    expected = "A sample should come as often as in the program handed out."
+    return Check("order", state_of(off <= SURE), saw, expected, float(again), group="unchanged")
+
+
+def repeats(batches: Mapping[int, Sequence[int]], samples: int, epoch: int | None) -> tuple[int, int]:
+    """Return (samples that come again within an epoch, all pairs within it) of step -> places of its samples.
+
+    However often a sample comes, it counts once: a text has passages that come in many places.
+    """
+    epochs: dict[int, Counter[int]] = {}
+    for step, batch in batches.items():
+        known = [place % samples for place in batch if place >= 0]
+        epochs.setdefault((step - 1) // epoch if epoch else 0, Counter()).update(known)
+    again = sum(count > 1 for one in epochs.values() for count in one.values())
+    return again, max(sum(math.comb(one.total(), 2) for one in epochs.values()), 1)
 
 
 def _sizes_at(
@@ -106,18 +133,16 @@ def _compared(ours: np.ndarray, usual: np.ndarray) -> Check:
     return Check("order", state_of(mixed <= MIXED), saw, wanted, mixed, group="unchanged")
 
 
-_known: dict[str, np.ndarray | None] = {}
-_sizes: dict[str, list[int]] = {}
+_known: dict[str, list[list[int]] | None] = {}
 
 
-def _healthy(text: str, scenario: Scenario) -> np.ndarray | None:
+def _healthy(text: str, scenario: Scenario) -> list[list[int]] | None:
+    """Return the places of some healthy batches' samples, from the first step on; None if they depend on the step."""
     with reference.trusted:
         if text not in _known:
             batches = healthy_step.batches(scenario, BATCHES)
             members = reference.membership(scenario)
-            found = None if batches is None else [looked_up(*batch, members) for batch in batches]
-            _sizes[text] = [len(batch) for batch in found or ()]
-            _known[text] = None if found is None else shares(found, *_counts(scenario))
+            _known[text] = None if batches is None else [looked_up(*batch, members) for batch in batches]
         return _known[text]
 
 

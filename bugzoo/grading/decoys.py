@@ -1,7 +1,8 @@
 """The price of touching a decoy: something odd and harmless that has to stay, whatever the repair looks like.
 
 What the decoy adds to a program is compared as syntax, not as text, in the forms of `unchanged_parts`: names, layout and
-comments do not count, and a name that is bound once to a number stands for its value.
+comments do not count, and a name that is bound once to a number stands for its value. It also has to run as it did (`way`),
+in the healthy program, in the one handed out, or in another right repair.
 """
 
 import ast
@@ -10,7 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from bugzoo.grading.model import Check, Result, state_of
-from bugzoo.grading.unchanged_parts import Syntax
+from bugzoo.grading.program_syntax import Syntax
+from bugzoo.grading.repairs import repairs
+from bugzoo.grading.way import Way, way
 from bugzoo.scenario import Scenario
 from bugzoo.syntax import source_lines
 
@@ -21,10 +24,11 @@ NAME = "decoy"
 
 @dataclass(frozen=True)
 class Mark:
-    """One thing that a decoy adds: its form, and the line of the healthy program that holds it."""
+    """One thing that a decoy adds: its form, the line of the healthy program that holds it, and how it runs there."""
 
     form: str
     line: str
+    way: Way
 
 
 def marks(case: Scenario) -> list[Mark]:
@@ -35,7 +39,8 @@ def marks(case: Scenario) -> list[Mark]:
     with_it = Syntax(text)
     known = {ast.dump(node) for node in ast.walk(Syntax(case.undecoyed().base).tree)}
     lines = source_lines(text)
-    return [Mark(with_it.form(node), lines[_line(node)].strip()) for node in _added(with_it.tree, known)]
+    added = _added(with_it.tree, known)
+    return [Mark(with_it.form(node), lines[_line(node)].strip(), way(with_it, node)) for node in added]
 
 
 def _line(node: ast.AST) -> int:
@@ -66,10 +71,26 @@ def touched(source: str, case: Scenario) -> list[Mark]:
     wanted = marks(case)
     if not wanted:
         return []
+    found = _ways(source, wanted)
+    known = [case.source, *(text for one in case.specs for text in repairs(case.source, *one).values())]
+    usual = [{mark.form: [mark.way] for mark in wanted}, *(_ways(text, wanted) for text in known)]
+    ways = {form: [way for one in usual for way in one[form]] for form in found}
+    forms = Counter(mark.form for mark in wanted)
+
+    def runs(one: Way, mark: Mark) -> bool:
+        return one.stays(mark.way) and any(one.as_in(usual) for usual in ways[mark.form])
+
+    return [mark for mark in wanted if sum(runs(one, mark) for one in found[mark.form]) < forms[mark.form]]
+
+
+def _ways(source: str, wanted: list[Mark]) -> dict[str, list[Way]]:
+    """Return how each piece of a program runs that has the form of a mark: form -> ways."""
     program = Syntax(source)
-    found = Counter(program.form(node) for node in ast.walk(program.tree) if isinstance(node, _COMPARED))
-    gone = Counter(mark.form for mark in wanted) - found
-    return [mark for mark in wanted if gone[mark.form] > 0]
+    found: dict[str, list[Way]] = {mark.form: [] for mark in wanted}
+    for node in ast.walk(program.tree):
+        if isinstance(node, _COMPARED) and (form := program.form(node)) in found:
+            found[form].append(way(program, node))
+    return found
 
 
 _COMPARED = ast.stmt | ast.expr | ast.keyword

@@ -14,7 +14,7 @@ from bugzoo.diagnostics import instrument
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import parse as evidence
 from bugzoo.faults.model import Fault
-from bugzoo.grading.model import Check
+from bugzoo.grading.model import FOR_A_PERSON, Check
 from bugzoo.grading.partial_credit import shows
 from bugzoo.grading.symptoms import symptom
 from bugzoo.running import Job, Run
@@ -57,7 +57,12 @@ def put_off(job: Job, case: Scenario, run: Callable[[Job], Run]) -> list[Check]:
                 saw = f"The program was run again {where}. The original fault does not show there."
                 passed = passed or Check("later steps", "passed", saw, "", 0.0, group="every_run")
                 break
-    return [passed] if passed else []  # a program that ends after so many steps, or is written in another way
+    if passed:
+        return [passed]
+    # a program that ends after so many steps, or is written in another way
+    saw = "The program could not be run again as if more steps had passed, nor for twice as long."
+    wanted = "It should count its steps as the program handed out."
+    return [Check("later steps", FOR_A_PERSON, saw, wanted, group="every_run")]
 
 
 def own_numbers(source: str, handed_out: str) -> list[int]:

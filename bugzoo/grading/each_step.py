@@ -8,14 +8,12 @@ same chance to be seen at every step. Only gradient, update and answers are comp
 from bugzoo.grading import data_order
 from bugzoo.grading.baseline import Baseline, reached
 from bugzoo.grading.drawing import DRAWN
-from bugzoo.grading.model import Check, state_of
-from bugzoo.grading.repeated_steps import SAME, Found, compared, free
+from bugzoo.grading.model import FOR_A_PERSON, Check, state_of
+from bugzoo.grading.repeated_steps import OTHERS, SAME, Found, compared, free
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
 
-OTHERS = 0.05
-"""Share of samples that may be unknown, and of steps that cannot be repeated."""
 AGREE, EQUAL = 0.97, 2e-3
 """As for the trained model (`checks`): share of equal predictions, largest difference of outputs."""
 PARTS = ("gradient", "update", "answers")
@@ -47,14 +45,20 @@ def _checks(run: Run, case: Scenario, twin: Baseline, thorough: bool, text: str 
     if not made and not found.skipped:
         saw = f"{DRAWN} steps of the training were to be kept, and the run left none of them."
         return [Check("steps", "wrong", saw, "The training loop should call the model and step.", group="gone")]
-    if not made or len(found.skipped) > OTHERS * (made + len(found.skipped)):
-        if may.own_forward or not thorough:  # a repair may build another model; what is refused anyway needs no person
+    steps = made + len(found.skipped)
+    if not may.own_forward and len(found.skipped) > OTHERS * steps:  # else a repair may build another model
+        if not thorough:  # what is refused anyway needs no person
             return []
-        why = next(iter(found.skipped.values()), "none was seen")
-        saw = f"The healthy program could repeat {made} of {made + len(found.skipped)} drawn steps: {why}."
+        why = next(iter(found.skipped.values()))
+        saw = f"The healthy program could repeat {made} of {steps} drawn steps: {why}."
         wanted = "Each step should call the model once with its whole batch, and the model's parameters should stay."
         return [Check("steps", "cannot be graded", saw, wanted, float(made), group="gone")]
-    done = f"{made} steps were drawn, and the healthy program repeated them from the same weights and the same batch."
+    done = f"{steps} steps were drawn, and the healthy program repeated them from the same weights and the same batch."
+    # no answers: a model cannot be copied within torch.func, and its answers after the training are compared anyway
+    seen = {"data": found.places, "update": found.update}
+    unseen = [part for part, known in seen.items() if part not in spared and steps - len(known) > OTHERS * steps]
+    if unseen and thorough:
+        return [_unseen(unseen[0], steps, len(seen[unseen[0]]))]
     result = [_data(found)] if found.places else []
     if "order" not in spared and (order := data_order.check(found.places, case)):
         result.append(order)
@@ -65,6 +69,13 @@ def _checks(run: Run, case: Scenario, twin: Baseline, thorough: bool, text: str 
     if "answers" not in spared and found.agreement:
         result.append(_answers(found, may.same_forward))
     return result
+
+
+def _unseen(part: str, steps: int, known: int) -> Check:
+    """Return a check for a person: the healthy program has something to look at there, and this one shows nothing."""
+    saw = f"{steps} steps were drawn. The {part} could be compared at {known} of them. A person looks at the rest."
+    wanted = "A step should call the model with its batch, beside its targets, and step with an optimizer of torch."
+    return Check("steps", FOR_A_PERSON, saw, wanted, float(known), group="gone")
 
 
 def _data(found: Found) -> Check:

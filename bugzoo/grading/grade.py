@@ -11,7 +11,7 @@ from bugzoo.grading import bands, decoys, delayed_fault, drawing, groups, lines,
 from bugzoo.grading.baseline import Baseline
 from bugzoo.grading.exercises import load
 from bugzoo.grading.judge import judge
-from bugzoo.grading.model import UNCHANGED, Check, Result
+from bugzoo.grading.model import FOR_A_PERSON, UNCHANGED, Check, Result
 from bugzoo.grading.partial_credit import repaired
 from bugzoo.grading.runs import Asked, ahead, on_another_seed, run_of
 from bugzoo.grading.seeds_together import status_of, together, with_seed
@@ -80,6 +80,8 @@ def grade(
     if status == "wrong" and seen.honest:
         share = round(partly * len(seen.parts) / max(len(scenario.specs), 1), 4)
     message = lines.hidden(seen.checks, scenario) if status == "wrong" else ""
+    if status == FOR_A_PERSON:
+        message = next(check.saw for check in seen.checks if check.status == FOR_A_PERSON)
     return Result(status, share, seen.checks, message, seconds=time.perf_counter() - started, draw=draw)
 
 

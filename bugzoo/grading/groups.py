@@ -18,7 +18,7 @@ GROUPS = {
 }
 """Id of each group -> its words, in the order in which they are printed."""
 FAILED, NOT_REACHED, NOT_ASKED = "failed", "not reached", "not asked"
-SAYS_WHY = ("not attempted", "cannot be graded")
+SAYS_WHY = ("not attempted", "cannot be graded", "for a person")
 """States whose message is about the file or the machine, not about the fault."""
 RAISED = "The program stopped with an error. program.run() runs it, and program.numbers() prints the error."
 
@@ -44,7 +44,7 @@ def sealed(result: "Result") -> "Result":
     """Return a result that holds its status and its groups, and nothing else: no check, number, share or points."""
     from bugzoo.grading.model import Check
 
-    why = [f"{check.saw} {check.expected}" for check in result.checks if check.status == "cannot be graded"]
+    why = [f"{check.saw} {check.expected}" for check in result.checks if check.status in SAYS_WHY]
     message = RAISED if result.status == "your code raised" else ""
     if result.status in SAYS_WHY or (result.status == "wrong" and not result.checks):  # of an unreadable program
         message = result.message or " ".join(why)

@@ -145,7 +145,7 @@ def _sealed() -> Callable[..., dict[str, Reading]]:
     ) -> dict[str, Reading]:
         """Return readings of all instruments but the `spared`, and under "integrity" data, budget and size.
 
-        With `modes` also what later tokens do in train mode and in eval mode (`both_modes`).
+        With `modes` also what the model does in train mode and in eval mode, with gradients and without (`both_modes`).
         """
         now = dict(parts())
         changed = sorted({name.removesuffix("()") for name, value in before.items() if now.get(name) is not value})

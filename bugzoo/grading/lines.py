@@ -61,6 +61,7 @@ TITLES = {
     "unchanged loss": "Loss as it was",
     "unchanged mask": "Mask as it was",
     "unchanged softmax": "Softmax as it was",
+    "both_modes.grad_gap": "With gradients and without",
     "both_modes.future_leak": "Train mode and eval mode",
     "both_modes.later_weight": "Attention weights",
 }

@@ -14,13 +14,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bugzoo.syntax import parse
+from bugzoo.syntax import called, parse
 from bugzoo.watching.steps import Call, Step, Tensors
 
 BATCH = ("inputs", "targets")
 """What every program calls its batch."""
 LEAST_SCALE = 16.0
 """A loss scale below which an overflow is the step's own."""
+GRADIENTS = {"backward", "grad", "grad_and_value"}
+"""Functions of torch that compute gradients."""
 Settings = Sequence[Any]
 """`Steps.settings` of the healthy twin's run."""
 
@@ -188,6 +190,27 @@ def body(text: str, program: str) -> tuple[CodeType, CodeType]:
         compile(ast.Module(part, type_ignores=[]), f"{program}.py", "exec", dont_inherit=True) for part in parts
     )
     return fetching, rest
+
+
+def head(text: str) -> str | None:
+    """Return a program's text up to its training: up to the first statement at the top level that computes gradients,
+    itself or by a function or class of the program. None without such a statement.
+    """
+    tree = parse(text)
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    defined = [node for node in ast.walk(tree) if isinstance(node, kinds)]
+    own: set[str] = set()
+    while more := {node.name for node in defined if _trains(node, own)} - own:
+        own |= more
+    at = (place for place, node in enumerate(tree.body) if not isinstance(node, kinds) and _trains(node, own))
+    place = next(at, None)
+    return None if place is None else ast.unparse(ast.Module(tree.body[:place], type_ignores=[]))
+
+
+def _trains(node: ast.AST, own: set[str]) -> bool:
+    """Return whether a node computes gradients, or names one of the program's `own` functions or classes that do."""
+    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return bool(called(node) & (GRADIENTS | own) or names & own)
 
 
 def _has(node: ast.AST, name: str) -> bool:

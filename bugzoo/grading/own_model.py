@@ -2,7 +2,8 @@
 
 The healthy model cannot repeat such steps. So the submission's text up to its training runs once more, in a second sandbox, and
 the healthy program's loop body makes the kept steps in the model that it builds (`own_step`). This shows another loss,
-gradients that were changed after it, modes that change from step to step, and dropout that was taken out.
+gradients that were changed after it, modes that change from step to step, and dropout that was taken out. Where nothing could
+be repeated, a person looks.
 """
 
 import io
@@ -15,61 +16,79 @@ import torch
 from bugzoo.grading import own_step, reference
 from bugzoo.grading.baseline import Baseline
 from bugzoo.grading.healthy_step import HealthyStep
-from bugzoo.grading.loop_body import difference
-from bugzoo.grading.model import Check, state_of
+from bugzoo.grading.loop_body import difference, head
+from bugzoo.grading.model import FOR_A_PERSON, Check, state_of
 from bugzoo.grading.reference import trusted
-from bugzoo.grading.repeated_steps import SAME
+from bugzoo.grading.repeated_steps import OTHERS, SAME
 from bugzoo.grading.stages import stage
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario
 from bugzoo.watching.steps import Step, read
 
-HEADER = "# %% Training"
 ROOM_MIB = 192
 """Size of the folder in which the kept steps lie."""
 
 
 def checks(job: Job, run: Run, case: Scenario, twin: Baseline, again: Callable[[Job], Run]) -> list[Check]:
-    """Check the steps that a `run` of this `job` kept; nothing if the healthy model can repeat them, or none is built.
+    """Check the steps that a `run` of this `job` kept; nothing if the healthy model can repeat them.
 
     Raises RuntimeError if the machine fails.
     """
-    if not tolerances(case).own_forward or case.ranks > 1 or HEADER not in job.source:
+    if not tolerances(case).own_forward or case.ranks > 1:
         return []
-    steps, *_ = read(run.arrays)
-    if not steps:
-        return []
+    steps, lost, _ = read(run.arrays)
     modes = {(call.training, tuple(call.evaluating)) for step in steps for call in step.calls}
     if len(modes) > 1:
         saw = f"The modes of the model and its layers were noted at {len(steps)} drawn steps. They are not always the same."
         wanted = "A training step runs in one mode."
         return [Check("modes at steps", "wrong", saw, wanted, float(len(modes)), group="gone")]
-    stage(f"repeating {len(steps)} steps in your own model")
+    if not steps or (model := head(job.source)) is None:
+        return [_unseen(0, len(steps) + len(lost))]
+    found = repeated(replace(job, source=model), run, case, twin, again)
+    gaps = gaps_of(steps, found)
+    wanted = len(steps) + len(lost)
+    if wanted - len(gaps) > OTHERS * wanted:
+        return [_unseen(len(gaps), wanted)]
+    return [_gradients(gaps), *_dropout(steps, found, case, twin)]
+
+
+def repeated(job: Job, run: Run, case: Scenario, twin: Baseline, again: Callable[[Job], Run]) -> Run:
+    """Run a `job` and make the steps that a `run` kept in the model that it leaves. Raises RuntimeError if the machine fails."""
+    stage("repeating the drawn steps in your own model")
     kept = io.BytesIO()
     np.savez(kept, **{name: value for name, value in run.arrays.items() if name.partition(".")[0] == "steps"})
     about = {"text": reference.healthy_text(case), "program": case.program, "settings": list(twin.settings)}
-    found = again(
+    return again(
         replace(
-            job, source=job.source.split(HEADER)[0], keep_steps=b"", export=(own_step.NAME,), predict=(),
+            job, keep_steps=b"", export=(own_step.NAME,), predict=(),
             after="bugzoo.grading.own_step:repeat", after_args=about, files={own_step.FILE: kept.getvalue()}, bring_mib=ROOM_MIB,
         )
     )  # fmt: skip
-    result = [_gradients(steps, found)] if any(name.startswith(own_step.NAME) for name in found.arrays) else []
-    return [*result, *_dropout(steps, found, case, twin)]
 
 
-def _gradients(steps: list[Step], found: Run) -> Check:
+def _unseen(made: int, wanted: int) -> Check:
+    saw = f"The submission's own model could repeat {made} of {wanted} drawn steps. A person looks at the rest."
+    right = "The program should build `model` before it trains, and call it at each step with the whole batch."
+    return Check("steps", FOR_A_PERSON, saw, right, float(made), group="gone")
+
+
+def gaps_of(steps: list[Step], found: Run) -> dict[int, float]:
+    """Return step -> relative difference of its gradient, of the steps that were repeated."""
     gaps = {}
     for step in steps:
-        head = f"{own_step.NAME}.{step.number}/"
+        start = f"{own_step.NAME}.{step.number}/"
         made = {
-            name.removeprefix(head): torch.from_numpy(value)
+            name.removeprefix(start): torch.from_numpy(value)
             for name, value in found.arrays.items()
-            if name.startswith(head)
+            if name.startswith(start)
         }
         if made:
             gaps[step.number] = difference(step.gradients, made)
+    return gaps
+
+
+def _gradients(gaps: dict[int, float]) -> Check:
     wrong = {number: gap for number, gap in gaps.items() if gap > SAME}
     done = f"{len(gaps)} drawn steps were repeated in the submission's own model, with the healthy loss."
     wanted = f"At most {SAME:.0%} passes, as sums in another order differ by less."

@@ -25,6 +25,8 @@ from bugzoo.watching.steps import Step, Tensors, read
 
 SAME = 0.02
 """Largest relative difference (L2) of two gradients, or of two updates, that counts as another order of sums."""
+OTHERS = 0.05
+"""Share of samples that may be unknown, and of steps that cannot be repeated."""
 ROUNDED = 0.2
 """The same where a repair may compute with another precision: float16 and bfloat16 round to three digits."""
 
@@ -75,6 +77,14 @@ def compared(run: Run, case: Scenario, twin: Baseline, thorough: bool = True, te
         for step in steps:
             try:
                 step = healthy.named(step)
+            except CannotRepeat as why:
+                found.skipped[step.number] = str(why)
+                # a right repair's own model has the same data and the same optimizer
+                if tolerances(case).own_forward:
+                    _look_up(next(iter(candidates(healthy, step)), []), step, member, found)
+                    _update(healthy, step, found)
+                continue
+            try:
                 _compare(healthy, step, member, found)
                 if step.answers is not None and "answers" not in found.free:
                     wanted, given = healthy.answers(step).numpy(), step.answers.float().numpy()
@@ -136,10 +146,20 @@ def _compare(healthy: HealthyStep, step: Step, member: Members, found: Found) ->
         found.gradient[step.number] = gap
         if gap > found.room:
             found.open.append((step, chosen))
-    if chosen:
-        batches = zip(step.calls, chosen, strict=True)
-        found.places[step.number] = [place for call, t in batches for place in looked_up(call.inputs[0], t, member)]
+    _look_up(chosen, step, member, found)
     found.made += 1
+    _update(healthy, step, found)
+
+
+def _look_up(targets: list[Tensor], step: Step, member: Members, found: Found) -> None:
+    """Look up the batch of a step, if its targets are known."""
+    if targets:
+        batches = zip(step.calls, targets, strict=True)
+        found.places[step.number] = [place for call, t in batches for place in looked_up(call.inputs[0], t, member)]
+
+
+def _update(healthy: HealthyStep, step: Step, found: Found) -> None:
+    """Compare the change of the weights with that of the twin's optimizer; nothing where that needs a state."""
     if (made := updated(step, healthy.settings)) is None:
         return
     moved = {name: value - step.parameters[name] for name, value in step.after.items() if name in step.parameters}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bugzoo.grading import symptoms
-from bugzoo.grading.model import Check
+from bugzoo.grading.model import FOR_A_PERSON, Check
 
 
 def crashed(found: list[Check]) -> bool:
@@ -39,7 +39,7 @@ def together(means: list[Check], seeds: Sequence[int]) -> list[Check]:
 def status_of(found: list[Check]) -> str:
     """Return the status of a result with these checks."""
     states = {check.status for check in found}
-    for status in ("your code raised", "cannot be graded", "wrong"):
+    for status in ("your code raised", "cannot be graded", "wrong", FOR_A_PERSON):
         if status in states:
             return status
     return "passed" if found else "cannot be graded"

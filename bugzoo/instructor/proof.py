@@ -90,8 +90,8 @@ class Proof:
 
     @property
     def limit(self) -> float:
-        """Seconds that one run of a submission may take: ten times the time here, from 20 to 300."""
-        return min(max(20.0, 10 * self.run_seconds), 300.0)
+        """Seconds of its own that one run of a submission may take: five times the time here, from 20 to 120."""
+        return min(max(20.0, 5 * self.run_seconds), 120.0)
 
     def telling(self) -> dict[str, list[str]]:
         """Fault id -> instruments that fire for it in the combination and are quiet once it is repaired."""

@@ -30,8 +30,9 @@ class Limits:
     """What a worker may use before it is stopped."""
 
     seconds: float = 60
-    """Wall-clock seconds, without importing torch and without waiting for busy processors (up to ten times the limit).
-    After it the run is `timed_out`, or `hung` if steps had stopped."""
+    """Seconds of the script's own: processor time on each core that it is entitled to, and what it sleeps. Importing torch and
+    waiting for busy processors do not count (up to six times the limit). After it the run is `timed_out`, or `hung` if steps
+    had stopped."""
     memory_mib: int | None = None
     """MiB on top of the warm process, which has torch imported. Above it the run is `out_of_memory`."""
     output_mib: float = 1

@@ -43,8 +43,8 @@ _OWN_MIB = 256
 _TURN = 0.03
 """Seconds between two looks at the limits."""
 _FLOODED = "What its run sent to the supervisor takes too much memory to read."
-_MOST_USED, _MOST_WAITED = 3, 10
-"""The hard end of a script on a busy machine, in multiples of its limit: by processor time and by the clock."""
+_MOST_WAITED = 6
+"""The hard end of a script on a busy machine: by the clock, in multiples of its limit."""
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -323,12 +323,13 @@ class Supervisor:
     def _had_its_time(self, elapsed: float) -> bool:
         """Return whether the time is up, without waiting for other programs: a busy machine must not end a script.
 
-        Waiting for its own threads and processes counts. At most it gets a few times its limit.
+        Its processor time counts, also of its other threads and processes, and so does its own waiting, as in a sleep.
         """
         limit, own = self.job.limits.seconds, self.own_time
         if elapsed - own.waited > limit:
             own.look(self.memory.members, now=True)
-        return elapsed - own.waited > limit or own.used > _MOST_USED * limit or elapsed > _MOST_WAITED * limit
+        used = own.used / own.most
+        return used > limit or elapsed - own.waited > limit or elapsed > _MOST_WAITED * limit
 
     def _ask_to_stop(self) -> None:
         """Send SIGINT to the script (each of its ranks) and wait briefly: KeyboardInterrupt lets it save its trace."""

@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from bugzoo import programs
-from bugzoo.errors import NotApplicable
 from bugzoo.grading import both_modes, breaking
 from bugzoo.grading.answers import accepted
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import grade_exercise
-from bugzoo.grading.model import Break, Check
+from bugzoo.grading.model import FOR_A_PERSON, Break, Check
 from bugzoo.grading.notebook import build
 from bugzoo.grading.repairs import all_made
 from bugzoo.grading.texts import broken_text, handed_out, same_program
@@ -189,28 +188,55 @@ AHEAD = "values.roll(-1, 1)"
         ("@ values)", f"@ {AHEAD})", True, False),
         ("@ values)", f"@ ({AHEAD} if self.training else values))", False, False),
         ("@ values)", f"@ (values if self.training else {AHEAD}))", False, False),
+        ("@ values)", f"@ ({AHEAD} if torch.is_grad_enabled() else values))", False, False),
+        ("@ values)", f"@ (values if torch.is_grad_enabled() else {AHEAD}))", False, False),
+        ("@ values)", f"@ (values if torch.is_inference_mode_enabled() else {AHEAD}))", False, False),
         ("hidden.softmax", "scores.softmax", True, True),
         ("hidden.softmax", "(scores if self.training else hidden).softmax", False, True),
     ],
 )
-def test_each_number_is_the_worse_of_the_two_modes(before: str, after: str, leaks: bool, weighs: bool) -> None:
+def test_each_number_is_the_worst_of_all_modes(before: str, after: str, leaks: bool, weighs: bool) -> None:
     """Dropout alone is no leak: it drops the same units before and after a change."""
     found = both_modes.measure(run_here(SCRIPT.replace(before, after, 1) if before else SCRIPT))
     assert (found["future_leak"] > 0.01, found["later_weight"] > 0) == (leaks, weighs), found
     assert leaks or found["future_leak"] == 0
+    assert (found["grad_gap"] > both_modes.SAME) == ("enabled" in after), found
 
 
-def test_there_is_no_number_where_no_later_token_is_the_target() -> None:
-    with pytest.raises(NotApplicable, match="one position later"):
-        both_modes.measure(run_here(SCRIPT.replace("tokens[rows, 1:]", "tokens[rows, :-1]")))
+def test_there_is_no_leak_where_no_later_token_is_the_target() -> None:
+    found = both_modes.measure(run_here(SCRIPT.replace("tokens[rows, 1:]", "tokens[rows, :-1]")))
+    assert found.keys() == {"grad_gap"} and found["grad_gap"] == 0
+
+
+def test_a_person_looks_where_the_outputs_with_gradients_and_without_were_not_measured() -> None:
+    assert [breaking._gradients(gap).status for gap in (None, 0.0, 0.1)] == [FOR_A_PERSON, "passed", "wrong"]
 
 
 @pytest.mark.sampled(0)
 @pytest.mark.slow
-def test_a_leak_in_eval_mode_alone_passes_every_other_check() -> None:
+@pytest.mark.parametrize(
+    ("title", "by"),
+    [
+        ("only in eval mode", {"both_modes.future_leak"}),
+        ("only without gradients", {"both_modes.future_leak", "both_modes.grad_gap"}),
+    ],
+)
+def test_a_leak_in_the_evaluation_alone_passes_every_other_check(title: str, by: set[str]) -> None:
     lazy = all_made(TEXT, asked_of(NAME).lazy, {})
-    told = grade_exercise(NAME, lazy["only in eval mode"], seeds=(0,))
-    assert told.status == "wrong" and failed(told.checks).keys() == {"both_modes.future_leak"}, str(told)
+    told = grade_exercise(NAME, lazy[title], seeds=(0,))
+    assert told.status == "wrong" and failed(told.checks).keys() == by, str(told)
+
+
+@pytest.mark.sampled(0)
+@pytest.mark.slow
+def test_a_leak_that_begins_after_the_training_is_for_a_person() -> None:
+    text = TEXT.replace("attended = weights @ values", "attended = weights @ (values.roll(-1, 2) if late else values)")
+    text = text.replace("\n# %% Model", "\nlate = False\n\n# %% Model").replace(
+        "\n# %% Evaluation", "\nlate = True\n\n# %% Evaluation"
+    )
+    told = grade_exercise(NAME, text, seeds=(0,))
+    assert told.status == FOR_A_PERSON and failed(told.checks).keys() == {"steps"}, str(told)
+    assert told.points == 0 and "have the gradient of the training" in told.message
 
 
 @pytest.mark.sampled(0)

@@ -21,6 +21,7 @@ from bugzoo.lab.healthy_twin import Curve
 from bugzoo.proving import leaks
 from bugzoo.proving.trials import trials
 from bugzoo.scenario import Scenario
+from tests.redteam.idioms import IDIOMS, Idiom
 from tests.sampling import only_in_prove
 
 NAME = "27_small_parts"
@@ -89,6 +90,59 @@ def test_an_option_with_a_name_for_its_value_is_the_same_option() -> None:
     )
     assert decoys.touched(object_, case) == []
     assert decoys.touched(named.replace("smoothing = 0.1", "smoothing = 0.05"), case)
+
+
+CLIP = "        torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)\n"
+STEP, BACK = "        optimizer.step()\n", "        loss.backward()\n"
+LOGGED = "loss = F.cross_entropy(F.log_softmax(logits, dim=-1), targets)"
+DEAD = {
+    "under a condition": ("clipping_bites_rarely", CLIP, f"        if step < 0:\n    {CLIP}"),
+    "as a choice": ("clipping_bites_rarely", CLIP, f"        _ = {CLIP.strip()} if step < 0 else None\n"),
+    "in a function that is not called": ("clipping_bites_rarely", CLIP, f"        def clip():\n    {CLIP}"),
+    "in a loop of its own": ("clipping_bites_rarely", CLIP, f"        for _ in range(0):\n    {CLIP}"),
+    "after a jump": (
+        "clipping_bites_rarely",
+        CLIP + STEP,
+        f"{STEP}        if step >= 0:\n            continue\n{CLIP}",
+    ),
+    "jumped over": (
+        "log_softmax_first",
+        LOGGED,
+        "if step >= 0:\n            F.cross_entropy(logits, targets).backward()\n"
+        f"    {STEP}            continue\n        {LOGGED}",
+    ),
+    "before the gradients": ("clipping_bites_rarely", BACK + CLIP, CLIP + BACK),
+    "after the step": ("clipping_bites_rarely", CLIP + STEP, STEP + CLIP),
+    "overwritten": ("log_softmax_first", LOGGED, f"{LOGGED}\n        loss = F.cross_entropy(logits, targets)"),
+    "not used": ("log_softmax_first", LOGGED, f"other = {LOGGED[7:]}\n        loss = F.cross_entropy(logits, targets)"),
+    "undone": (
+        "validation_not_shuffled",
+        SORTED,
+        f"{SORTED}validation = validation[torch.randperm(len(validation))]\n",
+    ),
+    "another loader": (
+        "validation_not_shuffled",
+        "\n# %% Model",
+        "\nvalidation_loader = DataLoader(train)\n\n# %% Model",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEAD)
+def test_what_keeps_its_text_and_no_longer_runs_as_it_did_is_touched(name: str) -> None:
+    trap, before, after = DEAD[name]
+    case = Scenario("mlp", ("loop/stale_gradients",), decoy=f"traps/{trap}")
+    text = case.healthy().source
+    assert text.count(before) == 1 and decoys.touched(text, case) == []
+    assert decoys.touched(text.replace(before, after), case)
+
+
+@pytest.mark.parametrize("idiom", [one for one in IDIOMS if one.kind == "right"], ids=lambda one: one.name)
+@pytest.mark.parametrize("trap", ["clipping_bites_rarely", "log_softmax_first", "validation_not_shuffled"])
+def test_a_right_repair_in_another_form_leaves_it_as_it_was(trap: str, idiom: Idiom) -> None:
+    case = Scenario("mlp", ("loop/stale_gradients",), decoy=f"traps/{trap}")
+    text = idiom.written(tidy(case.healthy().source))
+    assert text is None or decoys.touched(text, case) == []
 
 
 def graded(*passing: bool) -> tuple[list[Scenario], Callable[[Scenario], Result]]:

@@ -4,8 +4,11 @@ import pytest
 
 from bugzoo.grading import delayed_fault
 from bugzoo.grading.grade import grade
+from bugzoo.grading.model import FOR_A_PERSON
 from bugzoo.proving.attacks import attacks
+from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario
+from bugzoo.watching.trace import Trace
 
 CASE = Scenario("mlp", ("numerics/log_at_step?step=20",), size="tiny")
 WAITS = "if step >= 20:"
@@ -64,6 +67,12 @@ def test_whatever_it_counts_by(after):
 )
 def test_a_window_and_a_condition_on_the_length_are_met(after, behind):
     must_be_seen(after, behind)
+
+
+def test_a_person_looks_at_a_program_that_cannot_be_run_from_later_steps():
+    crashed = Run(Trace(outcome="crashed"))
+    [check] = delayed_fault.put_off(Job(CASE.healthy().source), CASE, lambda job: crashed)
+    assert check.status == FOR_A_PERSON and check.saw and check.expected
 
 
 @pytest.mark.slow

@@ -10,11 +10,12 @@ from torch import nn
 from bugzoo import programs
 from bugzoo.grading import reference
 from bugzoo.grading.baseline import twin
-from bugzoo.grading.data_order import check, shares
+from bugzoo.grading.data_order import check, repeats, shares
 from bugzoo.grading.drawing import DRAWN, draw, other_seed, stretches
 from bugzoo.grading.each_step import checks
 from bugzoo.grading.grade import grade
 from bugzoo.grading.healthy_step import BATCH, body
+from bugzoo.grading.model import FOR_A_PERSON
 from bugzoo.grading.other_dropout import DRAWS, Drawn, without_dropout
 from bugzoo.grading.repeated_steps import compared
 from bugzoo.grading.runs import job_of
@@ -257,12 +258,13 @@ def test_kept_steps_come_back_as_they_were():
 
 
 def shuffled(steps: list[int], case: Scenario, part: float = 1.0, at: int = 0) -> dict[int, list[int]]:
-    """The places of each step's samples in a shuffled training, or of a part of them; `at` moves where an epoch ends."""
+    """The places of each step's samples in a shuffled training, or of a part of them; `at` moves an epoch's last batch."""
     loader = reference.space(reference.healthy_text(case), case.program)["train_loader"]
     size, samples, each = loader.batch_size, len(loader.dataset), len(loader)
     source = torch.Generator().manual_seed(steps[0])
     first = [(step - 1 + at) % each * size for step in steps]
-    found = zip(first, (torch.randperm(samples, generator=source) for _ in steps), strict=True)
+    epochs = [torch.randperm(samples, generator=source) for _ in range(max(steps) // each + 1)]
+    found = zip(first, (epochs[(step - 1) // each] for step in steps), strict=True)
     batches = [every[start : start + size] for start, every in found]
     return dict(zip(steps, (batch[: round(part * len(batch))].tolist() for batch in batches), strict=True))
 
@@ -276,6 +278,60 @@ def test_how_many_small_last_batches_are_drawn_is_chance_and_no_change():
         assert (found := check(shuffled(steps, case, 0.85), case)) and "whole batch" in found.expected, found
     moved = [check(shuffled(steps, case, at=4), case) for steps in drawn]
     assert sum(not found.passed for found in moved if found) <= 3, "last batches elsewhere, as with another sampler"
+
+
+@pytest.mark.slow
+def test_a_person_looks_at_what_no_step_shows():
+    edit = ("optimizer.step()", "optimizer.step()\n        optimizer.state.clear()")
+    [check] = checks(kept(healthy(SOFTMAX, edit), SOFTMAX), SOFTMAX, twin(SOFTMAX))
+    assert check.status == FOR_A_PERSON and "The update could be compared at" in check.saw
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("edits", "failing"),
+    [
+        ((), set()),
+        ((("lr=learning_rate", "lr=learning_rate / 2"),), {"update"}),
+        (
+            (("batch_size, shuffle=True", "batch_size, sampler=torch.randint(len(train), (len(train),)).tolist()"),),
+            {"order"},
+        ),
+    ],
+    ids=["as it was", "half the rate", "drawn with replacement"],
+)
+def test_a_model_of_its_own_has_the_healthy_data_and_optimizer(edits, failing):
+    case = Scenario("digits_cnn", ("modes/batch_norm_tiny_batches",), {"epochs": 3})
+    groups = (("nn.BatchNorm2d(16)", "nn.GroupNorm(4, 16)"), ("nn.BatchNorm2d(32)", "nn.GroupNorm(4, 32)"))
+    found = checks(kept(healthy(case, *groups, *edits), case), case, twin(case))
+    assert {check.name for check in found if not check.passed} == failing and len(found) >= 3, found
+
+
+REPLACED = "sampler=torch.utils.data.RandomSampler(range(len(train)), replacement=True))"
+TWICE = "sampler=[place for place in torch.randperm(len(train)).tolist()[: len(train) // 2] for _ in (0, 1)])"
+
+
+def test_samples_that_come_again_are_counted_within_an_epoch():
+    assert repeats({1: [0, 1, 2], 2: [1, -1], 3: [1, 0]}, 10, 2) == (1, 6 + 1)
+    assert repeats({1: [0, 10, 20], 2: [0]}, 10, None) == (1, 6), "copies of a sample are one sample"
+
+
+@pytest.mark.slow
+def test_samples_that_come_again_within_an_epoch_are_seen():
+    for sampler in (REPLACED, TWICE):
+        edit = ("batch_size, shuffle=True)", f"batch_size, {sampler}")
+        assert "again" in failed(healthy(SOFTMAX, edit), SOFTMAX)["order"], sampler
+
+
+@pytest.mark.slow
+def test_windows_that_the_healthy_program_draws_with_replacement_stay_right_and_the_same_ones_again_do_not():
+    case = Scenario("mini_transformer", ("loop/stale_gradients",))
+    assert not failed(healthy(case), case)
+    few = (
+        "torch.randint(len(codes) - context - 1, (size,))",
+        "torch.randint(2500, (size,)) * ((len(codes) - context - 1) // 2500)",
+    )
+    assert set(failed(healthy(case, few), case)) == {"order"}
 
 
 @pytest.mark.slow

@@ -7,9 +7,13 @@ import pytest
 
 from bugzoo.grading import drawing, own_model
 from bugzoo.grading.baseline import twin
+from bugzoo.grading.loop_body import head
+from bugzoo.grading.model import FOR_A_PERSON
 from bugzoo.grading.runs import job_of, seeded
-from bugzoo.running import Job, run_worker
+from bugzoo.grading.seeds_together import status_of
+from bugzoo.running import Job, Run, run_worker
 from bugzoo.scenario import Scenario
+from bugzoo.watching.trace import Trace
 from tests.sampling import only_in_prove
 
 CASE = seeded(Scenario("digits_cnn", ("modes/batch_norm_tiny_batches",), {"epochs": 3}), 0)
@@ -40,20 +44,36 @@ WRONG = {
         "gradient",
     ),
     "now and then evaluating": ([*GROUPS, (BACK, f"{BACK}        model.train(step % 5 > 0)\n")], "modes at steps"),
+    "cut off by a comment": (
+        [
+            ("\n# %% Training", ""),
+            ("import torch\n", "# %% Training\nimport torch\n"),
+            (LOSS, f"{LOSS}        loss = loss * 3\n"),
+        ],
+        "gradient",
+    ),
     "nothing dropped": ([*GROUPS, ("\ndropout = 0.4", "\ndropout = 0.0")], "dropout"),
 }
 
 
-def failed(edits) -> set[str]:
+def edited(edits) -> str:
     text = HEALTHY
     for old, new in edits:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
+    return text
+
+
+def own(text) -> dict[str, str]:
     usual = twin(CASE)
     job = replace(job_of(text, CASE, 60, True), keep_steps=drawing.draw(0, 0, usual.steps), after=None, after_args={})
     found = own_model.checks(job, run_worker(job), CASE, usual, run_worker)
     assert found
-    return {check.name for check in found if not check.passed}
+    return {check.name: check.status for check in found if not check.passed}
+
+
+def failed(edits) -> set[str]:
+    return set(own(edited(edits)))
 
 
 @pytest.mark.slow
@@ -67,6 +87,32 @@ def test_a_right_repair_with_another_model_makes_the_same_steps(sandboxed, name)
 def test_what_is_wrong_beside_the_model_is_seen(sandboxed, name):
     edits, check = WRONG[name]
     assert failed(edits) == {check}
+
+
+@pytest.mark.slow
+def test_a_person_looks_where_the_text_up_to_the_training_builds_no_model(sandboxed):
+    early = edited([("\nmodel = ", "\ntorch.ones(1, requires_grad=True).backward()\nmodel = ")])
+    assert own(early) == {"steps": FOR_A_PERSON}
+
+
+def test_a_person_looks_where_no_step_was_kept():
+    [check] = own_model.checks(job_of(HEALTHY, CASE, 60, True), Run(Trace()), CASE, twin(CASE), run_worker)
+    assert check.status == FOR_A_PERSON == status_of([check]) and check.saw and check.expected
+    assert status_of([check, replace(check, status="wrong")]) == "wrong"
+
+
+def test_the_training_is_found_by_the_syntax_tree():
+    texts = {
+        "loop": "model = 1\nfor x in y:\n    loss.backward()",
+        "function": "def go():\n    (loss * 2).backward()\nmodel = 1\nfor x in y:\n    go()",
+        "closure": "def again():\n    loss.backward()\nmodel = 1\noptimizer.step(again)",
+        "class": "class T:\n    def fit(self):\n        loss.backward()\nmodel = 1\nT().fit()",
+        "grad": "model = 1  # %% Training\nfor x in y:\n    a = torch.autograd.grad(loss, w)",
+    }
+    for name, text in texts.items():
+        found = head(f"# %% Training\n{text}\nlast = 2\n")
+        assert found is not None and found.endswith("model = 1"), name
+    assert head("model = 1  # loss.backward()") is None
 
 
 def test_no_catalogue_comes_into_the_sandbox_with_it(sandboxed):

@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from bugzoo.running import Job, Limits, run_worker
+from bugzoo.running.supervisor import Supervisor
 from tests.sampling import only_in_prove
 
 WORK = """
@@ -66,3 +68,21 @@ def test_and_so_is_one_that_waits_for_itself():
     job = Job(AGAINST_ITSELF.replace("CORE", core), watch=False, limits=Limits(seconds=1))
     run = run_worker(job)
     assert run.outcome == "timed_out" and run.elapsed < 12
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "waited", "used", "cores", "over"),
+    [
+        (25.0, 20.0, 5.0, 1, False),  # of a busy machine it got a fifth
+        (25.0, 14.0, 5.0, 1, True),  # it slept besides
+        (25.0, 20.0, 11.0, 1, True),  # its other threads ran meanwhile
+        (25.0, 20.0, 15.0, 2, False),
+        (25.0, 20.0, 21.0, 2, True),
+        (61.0, 60.9, 0.1, 1, True),  # by the clock, last of all
+    ],
+)
+def test_what_counts_is_its_own_time_on_the_cores_that_it_is_entitled_to(elapsed, waited, used, cores, over):
+    own = SimpleNamespace(waited=waited, used=used, most=cores, look=lambda *_, **__: None)
+    job = SimpleNamespace(limits=Limits(seconds=10))
+    supervisor = SimpleNamespace(job=job, own_time=own, memory=SimpleNamespace(members=()))
+    assert Supervisor._had_its_time(supervisor, elapsed) == over  # pyright: ignore[reportArgumentType]

@@ -44,6 +44,12 @@ BREAKS = Break(
         "only the evaluation": Swap("summed += $LOSS", "logits = logits.roll(1, 1)\nsummed += $LOSS"),
         "only in train mode": Swap(USE, "attended = weights @ (values.roll(-1, 2) if self.training else values)"),
         "only in eval mode": Swap(USE, "attended = weights @ (values if self.training else values.roll(-1, 2))"),
+        "only without gradients": Swap(
+            USE, "attended = weights @ (values if torch.is_grad_enabled() else values.roll(-1, 2))"
+        ),
+        "only with gradients": Swap(
+            USE, "attended = weights @ (values.roll(-1, 2) if torch.is_grad_enabled() else values)"
+        ),
         "the mask under another name": Swap(FILL, f"hidden = mask\nhidden.fill_(1)\n{FILL}"),
         "the scores before the mask": Swap(FILL, f"every = scores\n{FILL}\nscores = every"),
         "a mask one place too wide": Swap("torch.tril($ONES)", "torch.tril($ONES, diagonal=1)"),
