@@ -220,7 +220,8 @@ def grade(
     results name the number, and `--draw N` repeats it.
 
     A hand-in that uses more than plain PyTorch, such as `import os`, is for a person: it is not run and has no score.
-    The notes name its lines, and `--allow os` grades it.
+    The notes name its lines, and `--allow os` grades it. One that passes every check, and decides something by a counter
+    of its own, is for a person too; `--allow` changes nothing there.
 
     With --students, or if each student has a variant, every hand-in is matched to the class first: by --map, by the
     ids and names in the list, then by the variant in the notebook. Nothing is guessed. If a hand-in or a student is
@@ -280,7 +281,8 @@ def grade(
 
 def _without_score(records: list[Any]) -> None:
     """Name the hand-ins that have no score, and end with exit code 1 if there are any."""
-    left = {UNGRADED: "could not be graded", FOR_A_PERSON: "are for a person, and the notes say why"}
+    aside = "need a person: the notes say why, and `--allow NAME` grades what uses more than plain PyTorch"
+    left = {UNGRADED: "could not be graded", FOR_A_PERSON: aside}
     failed = {state: [record.student for record in records if record.state == state] for state in left}
     for state, names in failed.items():
         if names:

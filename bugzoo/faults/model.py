@@ -177,6 +177,8 @@ class Fault:
     params: Mapping[str, Param] = field(default_factory=dict)
     repairs: Mapping[str, Written] = field(default_factory=dict)
     """Name -> edits of the *broken* text: other correct repairs than taking the fault back."""
+    by_counter: tuple[str, ...] = ()
+    """Names of repairs that decide something by a counter: all else of them passes, and a person looks at them."""
     pretences: Mapping[str, Written] = field(default_factory=dict)
     """Name -> edits of the *broken* text that look like a repair and repair nothing. Generic ones are in `attacks`."""
     look_alikes: tuple[LookAlike, ...] = ()

@@ -20,7 +20,7 @@ from bugzoo.frontend import fit, headless
 from bugzoo.grading import handed_in, stages
 from bugzoo.grading.asking import ask
 from bugzoo.grading.groups import in_groups, sealed
-from bugzoo.grading.model import UNCHANGED, Result
+from bugzoo.grading.model import FOR_A_PERSON, UNCHANGED, Result
 from bugzoo.grading.workbench import Program, diagnosed
 
 OPENS = "Details open with your complete diagnosis, right or wrong. Then this cell grades the repair and prints every check."
@@ -160,7 +160,10 @@ def debrief(name: str, give_up: bool = False) -> None:
             print(f'The debrief opens with your answer. Or give up: cell.debrief("{exercise.name}", give_up=True)')
     elif not (exercise.breaks or diagnosed(*exercise.forms)):
         print("The debrief opens once you have handed in your diagnosis and your repair passes.")
-    elif not (passed := any(note.get("passed") for note in record.notes(ticket, "repair"))) and not give_up:
+    elif (
+        not (passed := any(note.get("passed") or note.get("opens") for note in record.notes(ticket, "repair")))
+        and not give_up
+    ):
         print(f'The debrief opens once your {what} passes. Or give up: cell.debrief("{exercise.name}", give_up=True)')
     else:
         page.show(exercise, _of_notebook("program") if passed else None)  # else beside the healthy run
@@ -226,7 +229,7 @@ def _tried(name: str, source: str) -> float:
         return worth(0)
     say(result, details=False)
     _mention(name, source)
-    _note(name, source, result, False)
+    _note(name, source, result, graded=False)
     if result.checks:
         print(fit(OPENS))
     return worth(0)
@@ -245,7 +248,7 @@ def _answer(name: str, question: dict[str, Any]) -> float:
     kind = "five" if _kind(name) == "five" else question["kind"]
     record.attempt(name, kind, result.status, result.points, result.max_points)
     if question["kind"] == "repair":
-        _note(name, question["source"], result, result.passed)
+        _note(name, question["source"], result, graded=True)
     return worth(result.points)
 
 
@@ -259,9 +262,13 @@ def _mention(name: str, source: str) -> None:
         print(fit(told))
 
 
-def _note(name: str, source: str, result: Result, passed: bool) -> None:
-    """Note a judged program. Before the diagnosis is complete none has `passed`."""
-    told = {"passed": passed, "points": result.points, "status": result.status}
+def _note(name: str, source: str, result: Result, graded: bool) -> None:
+    """Note a judged program. One that passes opens the debrief, and so does one that would, but is for a person.
+
+    Before the diagnosis is complete none does.
+    """
+    told = {"passed": graded and result.passed, "points": result.points, "status": result.status}
+    told |= {"opens": True} if graded and result.checks and result.status == FOR_A_PERSON else {}
     record.note(_ticket(name), "repair", told | {"program": hashlib.sha256(source.encode()).hexdigest()[:12]})
 
 

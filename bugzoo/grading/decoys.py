@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from bugzoo.grading.model import Check, Result, state_of
+from bugzoo.grading.model import FOR_A_PERSON, Check, Result, state_of
 from bugzoo.grading.program_syntax import Syntax
 from bugzoo.grading.repairs import repairs
 from bugzoo.grading.way import Way, way
@@ -110,7 +110,7 @@ def priced(source: str, case: Scenario, grade: Callable[[Scenario], Result]) -> 
         return result
     if gone and not result.passed:
         other = grade(case.undecoyed())
-        result = other if other.passed else result
+        result = other if other.status in ("passed", FOR_A_PERSON) else result
     if not result.passed:
         return result
     saw = said(gone, case) if gone else "What is odd and harmless is as it was."

@@ -7,11 +7,12 @@ from typing import Any
 
 from bugzoo import device
 from bugzoo.diagnostics.causes import says
-from bugzoo.grading import bands, decoys, delayed_fault, drawing, groups, lines, moved_counters, own_model, speed
+from bugzoo.grading import bands, decoys, delayed_fault, drawing, groups, lines, own_model, speed
 from bugzoo.grading.baseline import Baseline
 from bugzoo.grading.exercises import load
 from bugzoo.grading.judge import judge
 from bugzoo.grading.model import FOR_A_PERSON, UNCHANGED, Check, Result
+from bugzoo.grading.own_decisions import waiting
 from bugzoo.grading.partial_credit import repaired
 from bugzoo.grading.runs import Asked, ahead, on_another_seed, run_of
 from bugzoo.grading.seeds_together import status_of, together, with_seed
@@ -33,6 +34,8 @@ HALF = 0.6
 IN_TWO = 1.0
 """The same of a *two* exercise: its learner is told to look for a second fault, and either repair is half of the work."""
 ONE_OF_TWO = "One of two faults is repaired."
+WAITS = "Every check passes, but a person looks first at {}."
+"""Said of a program that decides something by a counter, a clock or the step: what it may wait for is not tried."""
 
 
 def grade(
@@ -76,12 +79,14 @@ def grade(
     except Exception as error:  # a submission's process can leave anything behind
         return of_error(error, time.perf_counter() - started)
     status = status_of(seen.checks)
+    message = lines.hidden(seen.checks, scenario) if status == "wrong" else ""
+    if status == "passed" and (decision := waiting(source, (scenario.healthy().source, scenario.source))):
+        status, message = FOR_A_PERSON, WAITS.format(decision)
+    elif status == FOR_A_PERSON:
+        message = next(check.saw for check in seen.checks if check.status == FOR_A_PERSON)
     share = 1.0 if status == "passed" else 0.0
     if status == "wrong" and seen.honest:
         share = round(partly * len(seen.parts) / max(len(scenario.specs), 1), 4)
-    message = lines.hidden(seen.checks, scenario) if status == "wrong" else ""
-    if status == FOR_A_PERSON:
-        message = next(check.saw for check in seen.checks if check.status == FOR_A_PERSON)
     return Result(status, share, seen.checks, message, seconds=time.perf_counter() - started, draw=draw)
 
 
@@ -112,7 +117,7 @@ def _on_the_seeds(asked: Asked, all_seeds: bool) -> _Seen:
         one = Submission(run, case, wide)
         judged = judge(one)
         if not seen.each:
-            _run_again(job, one, judged, asked.draw)
+            _run_again(job, one, judged)
         seen.checks = with_seed(seen.checks, judged, seed) if seen.each else judged
         seen.each.append((one.twin, judged))
         seen.parts &= repaired(case, run, judged) if len(case.specs) > 1 else frozenset()
@@ -122,7 +127,7 @@ def _on_the_seeds(asked: Asked, all_seeds: bool) -> _Seen:
     return seen
 
 
-def _run_again(job: Job, one: Submission, judged: list[Check], draw: int) -> None:
+def _run_again(job: Job, one: Submission, judged: list[Check]) -> None:
     """Add the checks that need more runs of the program to those of the first seed, as long as all have passed."""
     case = one.case
     if speed.about_time(case) and all(check.passed for check in judged):
@@ -132,8 +137,6 @@ def _run_again(job: Job, one: Submission, judged: list[Check], draw: int) -> Non
         judged += own_model.checks(job, one.run, case, one.twin, run_of)
     if all(check.passed for check in judged):
         judged += delayed_fault.put_off(job, case, run_of)
-    if all(check.passed for check in judged):
-        judged += moved_counters.checks(job, case, one.twin, draw, run_of)
 
 
 def grade_exercise(

@@ -19,15 +19,15 @@ GROUPS = {
 """Id of each group -> its words, in the order in which they are printed."""
 FAILED, NOT_REACHED, NOT_ASKED = "failed", "not reached", "not asked"
 SAYS_WHY = ("not attempted", "cannot be graded", "for a person")
-"""States whose message is about the file or the machine, not about the fault."""
+"""States whose message is about the file, its text or the machine, not about the fault."""
 RAISED = "The program stopped with an error. program.run() runs it, and program.numbers() prints the error."
 
 
 def state(result: "Result", group: str) -> str:
-    """Return "passed" or "failed" for a group; without checks "not reached", or "not asked" if the repair passes."""
+    """Return "passed" or "failed" for a group; without checks "not reached", or "not asked" if every check passed."""
     found = [check for check in result.checks if check.group == group]
     if not found:
-        return NOT_ASKED if result.passed else NOT_REACHED
+        return NOT_ASKED if result.passed or (result.checks and result.status == "for a person") else NOT_REACHED
     return "passed" if all(check.passed for check in found) else FAILED
 
 
@@ -64,7 +64,9 @@ def of_a_trap(result: "Result") -> "Result":
     """
     from bugzoo.grading.model import Check
 
-    if result.status not in ("passed", "wrong") or not result.checks:
+    if result.status not in ("passed", "wrong", "for a person") or not result.checks:
         return result
     others = [check for check in result.checks if check.name != "agreement"]
-    return replace(result, status="wrong", share=0.0, checks=[*others, Check("symptom", "wrong", "", group="gone")])
+    return replace(
+        result, status="wrong", share=0.0, message="", checks=[*others, Check("symptom", "wrong", "", group="gone")]
+    )

@@ -22,7 +22,6 @@ TITLES = {
     "second run": "Second run",
     "seeds": "Other seeds",
     "later steps": "Later steps",
-    "counters": "Counters further on",
     "speed": "Duration",
     "forward pass": "Outputs of the model",
     "answers": "Predictions of the model",

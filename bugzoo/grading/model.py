@@ -15,7 +15,8 @@ from bugzoo.scenario import Scenario
 FOR_A_PERSON = "for a person"
 STATES = ("not attempted", "wrong", "your code raised", "cannot be graded", FOR_A_PERSON, "passed")
 """Possible results. "cannot be graded" is due to the machine or the file and costs no attempt. A hand-in "for a person"
-was set aside before it ran, or a check found nothing to look at where the healthy program has something."""
+was set aside before it ran, passed and decides something by a counter of its own, or shows a check nothing where the
+healthy program has something."""
 UNCHANGED = "The program is unchanged."
 
 

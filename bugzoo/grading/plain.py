@@ -18,7 +18,6 @@ from bugzoo.syntax import parse, source_lines
 
 BY_NAME = ("getattr", "hasattr", "setattr")
 KINDS = {
-    ast.Match: ("match", "what follows from a `match` cannot be tried for other numbers"),
     ast.AsyncFunctionDef: ("async", "a function that other code runs in parts"),
     ast.Await: ("await", "a function that other code runs in parts"),
 }

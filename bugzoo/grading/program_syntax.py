@@ -29,9 +29,12 @@ class Syntax:
         self.local: dict[ast.AST, set[str]] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and _bound(node)):
-                self.local.setdefault(self._function(node), set()).add(
+                self.local.setdefault(self.function(node), set()).add(
                     node.arg if isinstance(node, ast.arg) else node.id
                 )
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                self.local.get(self.function(node), set()).difference_update(node.names)
 
     def _constants(self) -> Iterator[tuple[str, Any]]:
         for node in self.tree.body:
@@ -52,9 +55,9 @@ class Syntax:
 
     def variable(self, node: ast.Name) -> Variable:
         """Return which variable a name is. Names of comprehensions and lambdas belong to the function around them."""
-        place = self._function(node)
+        place = self.function(node)
         while place is not self.tree and node.id not in self.local.get(place, ()):
-            place = self._function(place)
+            place = self.function(place)
         return place, node.id
 
     def given(self, functions: Sequence[str]) -> set[Variable]:
@@ -97,14 +100,14 @@ class Syntax:
         """Return the variables that are bound to what these functions or methods return."""
         return {
             self.variable(name)
-            for name, value in self._bindings()
+            for name, value in self.bindings()
             if isinstance(value, ast.Call) and last_name(value.func) in functions
         }
 
     def kept_for(self, variables: set[Variable]) -> set[str]:
         """Return the attributes of `self` that these variables are bound from: `mask` for `hidden = self.mask[:time]`."""
         reads = [
-            node for name, value in self._bindings() if self.variable(name) in variables for node in ast.walk(value)
+            node for name, value in self.bindings() if self.variable(name) in variables for node in ast.walk(value)
         ]
         return {
             node.attr
@@ -112,13 +115,13 @@ class Syntax:
             if isinstance(node, ast.Attribute) and last_name(node.value) == "self" and self.use(node) != "()"
         }
 
-    def _bindings(self) -> Iterator[tuple[ast.Name, ast.expr]]:
+    def bindings(self) -> Iterator[tuple[ast.Name, ast.expr]]:
         """Yield (name, value) of each assignment to one name."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 yield node.targets[0], node.value
 
-    def _function(self, node: ast.AST) -> ast.AST:
+    def function(self, node: ast.AST) -> ast.AST:
         """Return the innermost function around a node, else the module."""
         while node is not self.tree:
             node = self.parents[node]

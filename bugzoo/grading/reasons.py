@@ -16,7 +16,7 @@ INSTRUMENTS = "instruments"
 RANKS: tuple[tuple[str, ...], ...] = (
     ("run",),
     ("model",),
-    ("symptom", "agreement", "later steps", "counters", "speed"),
+    ("symptom", "agreement", "later steps", "speed"),
     (INSTRUMENTS, "second run", "training"),
     ("forward pass", "answers", "gradient", "update", "modes at steps", "dropout", "order", "data at steps"),
     ("answers at steps", "steps", "weights"),

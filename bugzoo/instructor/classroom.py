@@ -50,7 +50,7 @@ def grade_class(
     `mapped` (hand-in -> student) decides before names. Unless `unmatched`, a hand-in or student left over is a UserError
     with all of them, and nothing is graded. `zero`: a hand-in that cannot be graded by its own fault gets 0 points.
     A hand-in outside plain PyTorch is not run: it is for a person, who adds the points of its diagnosis, which is graded.
-    `allow`: names that hand-ins may use besides.
+    So is one that passes and decides something by a counter. `allow`: names that hand-ins may use besides.
     `draw`: the number that says which steps are compared; one number for the class, drawn now unless given.
 
     `results` holds one JSON file per student, written as soon as it is graded. A result for the same file and key is

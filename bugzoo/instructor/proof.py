@@ -201,6 +201,7 @@ def _texts(assignment: Assignment) -> list[tuple[str, str, str, str]]:
     for fault, params in assignment.scenario.specs:
         alone = tidy(without(assignment.scenario, tuple(name for name in ids if name != fault.id)).source)
         right = {k: v for k, v in repairs(alone, fault, params).items() if not same_program(v, assignment.solution)}
+        right = {name: text for name, text in right.items() if name not in fault.by_counter}
         for kind, named in (("repair", right), ("pretence", pretences(alone, fault, params))):
             texts += [(kind, fault.id, text, name) for name, text in list(named.items())[: TRIED[kind]]]
     tried = attacks(assignment.source)

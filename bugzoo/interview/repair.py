@@ -25,5 +25,5 @@ def grade(case: Case, source: str) -> dict[str, Any]:
         checks = [{"check": "gradable", "passed": False, "saw": result.message}]
         why = f"{title('gradable')}: {result.message}"
     failed = [check for check in by_telling(result.checks) if not check.passed]
-    why = " ".join(f"{title(check.name)}: {check.saw}" for check in failed)
+    why = " ".join(f"{title(check.name)}: {check.saw}" for check in failed) or result.message
     return {"share": result.share, "why": why or "the repaired program is healthy", "checks": checks}

@@ -30,7 +30,7 @@ def tries(ticket: str) -> int:
     return len(new) + len({one.get("program", number) for number, one in enumerate(judged)})
 
 
-JUDGED = ("wrong", "your code raised", "passed")
+JUDGED = ("wrong", "your code raised", "for a person", "passed")
 """States of a repair that was judged."""
 STEPS = ("a nudge", "narrower", "the place")
 

@@ -9,7 +9,7 @@ from bugzoo.faults.model import Fault
 from bugzoo.grading.answers import accepted, right, true_causes
 from bugzoo.grading.diagnosis import changed_lines
 from bugzoo.grading.halves import half, halves
-from bugzoo.grading.model import Exercise, Result
+from bugzoo.grading.model import FOR_A_PERSON, Exercise, Result
 from bugzoo.grading.repairs import Params, all_made, made, pretences, repairs
 from bugzoo.grading.texts import handed_out, healthy_text, same_program, tidy
 from bugzoo.proving.attacks import attacks
@@ -34,6 +34,8 @@ class Trial:
     name: str
     source: str
     diagnosis: dict[str, Any] | None = None
+    by_counter: bool = False
+    """A right repair that a person has to look at (`Fault.by_counter`)."""
 
 
 def of_texts(broken: str, healthy: str, fault: Fault, params: Params) -> Iterator[Trial]:
@@ -49,7 +51,7 @@ def of_texts(broken: str, healthy: str, fault: Fault, params: Params) -> Iterato
     for name, text in (spared | repairs(broken, fault, params)).items():
         if not any(same_program(text, other) for other in right.values()):  # on some programs two repairs are the same
             right[name] = text
-            yield Trial("", "correct", name, text)
+            yield Trial("", "correct", name, text, by_counter=name in fault.by_counter)
     own = pretences(broken, fault, params)
     for name, text in (own | generic(broken, fault, params)).items():
         yield Trial("", "degenerate", name, text)
@@ -171,11 +173,12 @@ def reliable(trial: Trial, result: dict[str, Any]) -> bool:
 def verdict(trial: Trial, result: dict[str, Any]) -> list[str]:
     """Return a sentence if the result of a trial is unexpected, else nothing."""
     wanted, passed, what = trial.kind in MUST_PASS, result["status"] == "passed", f"{trial.kind} {trial.name!r}"
+    right = FOR_A_PERSON if trial.by_counter else "passed"
     why = "; ".join(result["saw"][:3])
     if not reliable(trial, result):
         return [f"{what} cannot be graded: {why}"]
-    if wanted and not passed:
-        return [f"{what} must pass but is {result['status']}: {why}"]
+    if wanted and result["status"] != right:
+        return [f"{what} must {'pass' if right == 'passed' else f'be {right}'} but is {result['status']}: {why}"]
     if trial.kind == "touched" and not 0 < result["share"] < 1:
         return [f"{what} must cost some of the points but earns {result['share']:.0%}"]
     if trial.kind in (HALF, AT_MOST):

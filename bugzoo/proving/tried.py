@@ -197,7 +197,8 @@ def judged_by(scenario: Scenario) -> tuple[Any, ...]:
 def made_key(scenario: Scenario) -> str:
     """Return a key that changes whenever a submission of this cell or its grade may change; builds no text."""
     [(fault, params)] = scenario.specs
-    edits = (fault.repairs, fault.pretences, params, scenario.program == plainest(fault))
+    edits: tuple[Any, ...] = (fault.repairs, fault.pretences, params, scenario.program == plainest(fault))
+    edits += (fault.by_counter,) if fault.by_counter else ()
     return code.short(conditions(scenario), edits, *judged_by(scenario), _making())
 
 

@@ -76,6 +76,7 @@ PLAIN = {
     "memory": "import gc\ngc.collect()\ntorch.cuda.empty_cache()",
     "usual attributes that modules are named as": "model.head.weight.select(0, 1).numpy().copy()\nmodel.time = 3\n"
     "print(model.time)",
+    "a match": "match model:\n    case nn.Linear(in_features=4) as layer:\n        print(layer)\n    case [first, *rest]:\n        pass",
     "what an error says": "try:\n    model(3)\nexcept TypeError as error:\n    print(error.args)\n    raise",
 }  # fmt: skip
 OUTSIDE = {
@@ -138,7 +139,6 @@ OUTSIDE = {
     "in a loop": ("for torch.relu in [None]:\n    pass", "whole program"),
     "removed": ("del nn.Linear.forward", "whole program"),
     "a class without a statement": ("Other = type('Other', (nn.Module,), {})", "made by `type`"),
-    "a match": ("match model:\n    case 3:\n        pass", "cannot be tried"),
     "a class of a class": ("class Odd(metaclass=Net):\n    pass", "another class"),
 }  # fmt: skip
 

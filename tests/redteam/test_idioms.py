@@ -28,11 +28,8 @@ GATE = (
     ("04_flat_loss", "the objects in memory"),
 )
 """A dozen of all kinds."""
-BETWEEN = "what moves weights between two steps is not told from an update, which a repair may choose here"
 UNSCALED = "what is left over was unscaled, and the new gradient is 65,536 times as large: nothing changes"
 KNOWN: dict[tuple[str, str], str] = {
-    ("01_wild_start", "weights shrunk at times"): BETWEEN,
-    ("18_one_behind_the_other", "weights shrunk at times"): BETWEEN,
     ("35_no_progress", "not always cleared"): UNSCALED,
 }
 """Lines that are not as their kind says: holes, and edits that do no harm there."""

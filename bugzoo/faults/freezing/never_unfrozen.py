@@ -34,6 +34,7 @@ FAULT = Fault(
             STILL, FREED.format("True").replace("pretraining + frozen", "pretraining + frozen + 1")
         ),
     },
+    by_counter=("in each epoch", "one epoch later"),
     pretences={
         "only one bias": Swap(STILL, "if epoch == pretraining + frozen:\n    model.layer2.bias.requires_grad = True"),
         "in the last epoch": Swap(STILL, FREED.format("True").replace("pretraining + frozen", "epochs - 1")),

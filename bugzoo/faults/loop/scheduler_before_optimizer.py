@@ -36,6 +36,7 @@ FAULT = Fault(
             ),
         ),
     },
+    by_counter=("from the second epoch on", "with the last batch of an epoch"),
     pretences={
         "the warning silenced": Swap("step = 0", 'import warnings\n\nwarnings.simplefilter("ignore")\nstep = 0'),
         "behind train()": (remove(SCHEDULER_STEP), after(TRAIN_MODE, "scheduler.step()")),

@@ -33,6 +33,7 @@ FAULT = Fault(
             "losses.append(loss.item())\nif step % len(train_loader) == 0:\n    scheduler.step()",
         ),
     },
+    by_counter=("before the next epoch", "with the last batch of an epoch"),
     pretences={
         "for each batch": Swap("step += 1", "step += 1\nscheduler.step()"),
         "a lower rate": after(OPTIMIZER, 'optimizer.param_groups[0]["lr"] /= 2'),

@@ -36,6 +36,7 @@ FAULT = Fault(
             after(COUNTER, "if step % len(train_loader) == 0:\n    scheduler.step()"),
         ),
     },
+    by_counter=("once an epoch",),
     pretences={
         "a plan of steps of another kind": Swap(PLAN, PLAN.replace("epochs", "2 * epochs")),
         "a lower rate": after(OPTIMIZER, 'optimizer.param_groups[0]["lr"] /= 2'),

@@ -61,6 +61,7 @@ FAULT = Fault(
         },
     )
     | instead(BLOCK, {"taken out": "", "never reached": f"if step < 0:\n    {LINE}"}),
+    by_counter=("never reached",),
     pretences=instead(
         LINE,
         {

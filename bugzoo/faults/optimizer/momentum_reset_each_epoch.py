@@ -27,6 +27,7 @@ FAULT = Fault(
             "where no step was made": "model.train()\nif step == 0:\n    optimizer = $MADE",
         },
     ),
+    by_counter=("for the first epoch only", "where no step was made"),
     pretences=instead(
         AGAIN,
         {

@@ -36,6 +36,7 @@ FAULT = Fault(
             "torch.optim.lr_scheduler.LinearLR(optimizer, 1 / 60, total_iters=60)",
         ),
     },
+    by_counter=("a longer one",),
     pretences={
         "a few steps more": Swap("warmup = $N", "warmup = 4"),
         "clipped harder": rewrite(CLIP, LIMIT="0.05"),

@@ -30,6 +30,7 @@ FAULT = Fault(
             PLACE="scaler.unscale_(optimizer)\nif step >= 0:\n    torch.nn.utils.clip_grad_norm_(model.parameters(), $LIMIT)",
         ),
     },
+    by_counter=("only where it is needed",),
     pretences={
         "twice the limit": rewrite(CLIP, LIMIT="2 * $LIMIT"),
         "unscaled behind it": after(CLIP, "scaler.unscale_(optimizer)"),

@@ -23,6 +23,7 @@ FAULT = Fault(
         "in front of the next one": before(ZERO_GRAD, "if step > 0:\n    scaler.update()"),
         "with the factor given": after(SCALED_STEP, "scaler.update(2.0**16)"),
     },
+    by_counter=("in front of the next one",),
     pretences={
         "every second step": after(SCALED_STEP, "if step % 2:\n    scaler.update()"),
         "once in front of the loop": Swap("losses = []", "losses = []\nscaler.update()"),

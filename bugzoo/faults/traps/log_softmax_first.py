@@ -30,6 +30,7 @@ FAULT = Fault(
         ),
         "three times": Swap(LINE, LINE.replace("$LOGITS", "F.log_softmax($LOGITS, dim=-1)")),
     },
+    by_counter=("a look at the validation data",),
     pretences={
         "softmax instead": Swap(LINE, "F.cross_entropy(F.softmax($LOGITS, dim=-1), $$$REST)"),
         "weight decay": rewrite(OPTIMIZER, LR="learning_rate, weight_decay=0.1"),

@@ -35,6 +35,7 @@ FAULT = Fault(
         "not printed": Swap("if epoch % 5 == 4:\n    $SAID", "pass"),
         "in every epoch": Swap("epoch % 5 == 4", "epoch >= 0"),
     },
+    by_counter=("in every epoch",),
     pretences={
         "stopped early": rewrite(EPOCHS, COUNT="12"),
         "a quarter of the rate": rewrite(LEARNING_RATE, LR="fold($LR * 0.25)"),
