@@ -76,7 +76,8 @@ PLAIN = {
     "memory": "import gc\ngc.collect()\ntorch.cuda.empty_cache()",
     "usual attributes that modules are named as": "model.head.weight.select(0, 1).numpy().copy()\nmodel.time = 3\n"
     "print(model.time)",
-    "a match": "match model:\n    case nn.Linear(in_features=4) as layer:\n        print(layer)\n    case [first, *rest]:\n        pass",
+    "a match": "match model:\n    case nn.Linear(in_features=4) as layer:\n        print(layer)\n"
+    "    case [first, *rest]:\n        pass",
     "what an error says": "try:\n    model(3)\nexcept TypeError as error:\n    print(error.args)\n    raise",
 }  # fmt: skip
 OUTSIDE = {
