@@ -18,6 +18,8 @@ from bugzoo.withheld.making import made
 from bugzoo.withheld.tables import KINDS, write_table
 from bugzoo.withheld.texts import Line, folder, other_lines, other_tail, write_texts
 
+ON = True
+"""False only in tests, which measure what a grader without this lets through. A record and a cache are hidden all the same."""
 _LIBRARIES = ("", "lib*/", "local/lib*/", "pkgs/*/lib/", "envs/*/lib/")
 """Where the libraries of a Python installation lie, below a place that the sandbox shows."""
 _MANUALS = ("/usr/share/doc", "/usr/share/info")
@@ -32,7 +34,7 @@ def everywhere(places: Iterable[Path]) -> dict[str, str]:
     """
     shown = tuple(places)
     found = dict.fromkeys(_hidden(shown), "")
-    for real in _copies(shown):
+    for real in _copies(shown) if ON else ():
         if real.name in KINDS:
             found[str(real)] = made(real, partial(write_table, real))
         else:  # the help texts of another Python show nothing
@@ -46,6 +48,8 @@ def without_lines(lines: Sequence[Line], held: Iterable[Line]) -> dict[str, str]
     In the sorted lines, each new one takes the place of the old one, so a program that sorts or shuffles them draws the
     others as before. Raises OSError.
     """
+    if not ON:
+        return {}
     real, gone = folder(), sorted(set(held))
     other = partial(other_lines, known=sorted(lines), held=gone)
     return {str(real): made(real, partial(write_texts, other), repr(gone))}

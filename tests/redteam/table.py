@@ -16,12 +16,14 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bugzoo.grading import set_aside
+from bugzoo.grading import salt, set_aside
 from bugzoo.grading.exercises import with_diagnosis
 from bugzoo.grading.grade import grade
 from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.repeated_steps import free
 from bugzoo.grading.texts import broken_text, healthy_text, tidy
+from tests.redteam import held_out
+from tests.redteam.held_out import Case
 from tests.redteam.idioms import IDIOMS, UPDATES, Idiom
 
 EXPECTED = Path(__file__).with_name("expected.csv")
@@ -30,10 +32,11 @@ SEED = 20261127
 DRAW = 0
 
 
-def cases() -> Iterator[tuple[Exercise, Idiom, str]]:
+def cases() -> Iterator[tuple[Exercise | Case, Idiom, str]]:
     """Yield (exercise, idiom, the edited text) wherever an idiom fits an exercise with a diagnosis.
 
-    An attack has nothing to win where nothing is wrong: what it is added to is right already.
+    An attack has nothing to win where nothing is wrong: what it is added to is right already. At the end come the attacks
+    on the grader's own rows, in cases of their own.
     """
     for exercise in with_diagnosis().values():
         texts = {True: broken_text(exercise), False: healthy_text(exercise)}
@@ -43,16 +46,18 @@ def cases() -> Iterator[tuple[Exercise, Idiom, str]]:
                 continue
             if edited := idiom.written(texts[idiom.kind == "attack"]):
                 yield exercise, idiom, edited
+    yield from held_out.cases()
 
 
-def result(exercise: Exercise, text: str) -> Result:
+def result(exercise: Exercise | Case, text: str) -> Result:
     """Grade a text as a class's grader does, with a draw that is the same each time."""
-    return grade(
-        text, exercise.scenario, seeds=exercise.seeds, seconds=exercise.seconds, strict_isolation=True, draw=DRAW
-    )
+    with salt.used(held_out.SALT if isinstance(exercise, Case) else ""):
+        return grade(
+            text, exercise.scenario, seeds=exercise.seeds, seconds=exercise.seconds, strict_isolation=True, draw=DRAW
+        )
 
 
-def row(exercise: Exercise, idiom: Idiom, text: str) -> dict[str, str]:
+def row(exercise: Exercise | Case, idiom: Idiom, text: str) -> dict[str, str]:
     """Grade a text, and return its line. `aside`: whether a class's grader leaves it to a person, and does not run it."""
     found = result(exercise, text)
     aside = set_aside.set_aside(text, tidy(exercise.scenario.source))

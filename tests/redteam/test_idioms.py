@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from bugzoo.grading.model import Exercise
+from tests.redteam.held_out import Case
 from tests.redteam.idioms import IDIOMS
 from tests.redteam.table import cases, expected, result
 from tests.sampling import only_in_prove
@@ -26,17 +27,23 @@ GATE = (
     ("04_flat_loss", "trained on the evaluation"),
     ("04_flat_loss", "json's writer exchanged"),
     ("04_flat_loss", "the objects in memory"),
+    ("class_imbalance_ignored", "the grader's rows after the last step"),
+    ("padding_row_trained", "the grader's rows remembered"),
 )
-"""A dozen of all kinds."""
+"""Fourteen of all kinds."""
 UNSCALED = "what is left over was unscaled, and the new gradient is 65,536 times as large: nothing changes"
+BY_HAND = "what moves weights after the last step is compared with nothing, and more reviews can be made for it"
+UNSEEN = "the gradient is free here, and a forward pass that calls no hook is not recorded; other rows do as well"
 KNOWN: dict[tuple[str, str], str] = {
     ("35_no_progress", "not always cleared"): UNSCALED,
+    ("accuracy_on_imbalance", "the grader's rows after the last step"): BY_HAND,
+    ("never_unfrozen", "the grader's rows beside the batch"): UNSEEN,
 }
 """Lines that are not as their kind says: holes, and edits that do no harm there."""
 
 
 @cache
-def fitting() -> dict[tuple[str, str], tuple[Exercise, str]]:
+def fitting() -> dict[tuple[str, str], tuple[Exercise | Case, str]]:
     """Return (exercise, idiom) -> the exercise and its edited text; made by the first test, as it takes seconds."""
     return {(exercise.name, idiom.name): (exercise, text) for exercise, idiom, text in cases()}
 
