@@ -65,10 +65,11 @@ def way(program: Syntax, node: ast.AST) -> Way:
     trains = [one for one in ast.walk(program.tree) if isinstance(one, ast.stmt) and called(one) & GRADIENTS]
     if any(_names(one, ast.Load) & reached for one in trains):
         reaches = reaches - GRADIENTS | {"gradients"}
-    if statement not in calls:
+    places = sorted(calls, key=_place)
+    at = next((at for at, call in enumerate(places) if call is statement), None)
+    if at is None:
         return Way(turns, frozenset(reaches))
-    places = sorted(calls, key=lambda call: (call.lineno, call.col_offset))
-    at, names = places.index(statement), [_last(call) for call in places]
+    names = [_last(call) for call in places]
     return Way(turns, frozenset(reaches), tuple(names[:at]), tuple(names[at + 1 :]))
 
 
@@ -86,13 +87,14 @@ def _around(program: Syntax, node: ast.AST) -> Iterator[ast.AST]:
 def _jumps(program: Syntax, node: ast.AST, around: list[ast.AST]) -> Iterator[ast.AST]:
     """Yield the jumps before a node that leave a loop or a function in which it stands."""
     for jump in ast.walk(program.tree):
-        if type(jump) in JUMPS and (jump.lineno, jump.col_offset) < (
-            getattr(node, "lineno", 0),
-            getattr(node, "col_offset", 0),
-        ):
+        if type(jump) in JUMPS and _place(jump) < _place(node):
             left = (one for one in _around(program, jump) if isinstance(one, JUMPS[type(jump)]))
             if next(left, program.tree) in (*around, program.tree):
                 yield jump
+
+
+def _place(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def _loaded(program: Syntax) -> set[str]:
