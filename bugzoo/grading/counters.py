@@ -79,6 +79,8 @@ class Counters:
                 return name != "model"
             if name == "next" and len(node.args) == 1:
                 return self.numbered(node.args[0])
+            if name in ("tqdm", "trange"):  # what it is told besides is only shown
+                return any(map(self.depends, node.args[:1]))
             parts[0] = node.func if name in STATES else getattr(node.func, "value", node.func)
         return not isinstance(node, ast.Lambda) and any(map(self.depends, parts))
 

@@ -82,7 +82,7 @@ def test_a_class_gives_it_no_score_and_a_note(tmp_path: Path) -> None:
     task.repair = lambda owner, source, records, strict, draw: waited()  # type: ignore[method-assign]
     [found] = grade_class(tmp_path / "in", task, tmp_path / "kept", trust=True)
     assert (found.state, found.points) == (FOR_A_PERSON, None) and found.repair is not None
-    assert notes(found) == [f"{FOR_A_PERSON}: {SAID}"]
+    assert notes(found) == [f"{FOR_A_PERSON}: {SAID}", "the diagnosis earned 0 of 5 points"]
 
 
 def test_a_proof_takes_it_as_refused_for_a_pretence_and_asks_for_it_of_a_marked_repair() -> None:

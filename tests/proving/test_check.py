@@ -15,7 +15,7 @@ from bugzoo.faults import Swap
 from bugzoo.grading.another import ends
 from bugzoo.grading.answers import filled, offered
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.model import Check, Exercise, Result
+from bugzoo.grading.model import FOR_A_PERSON, Check, Exercise, Result
 from bugzoo.proving import leaks, ledger
 from bugzoo.proving.check import CheckReport, Proof, check, diagnoses
 from bugzoo.proving.trials import MUST_PASS, trials
@@ -38,15 +38,17 @@ def grader(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
 
 @cache
-def _passing(name: str) -> set[str]:
-    return {trial.source for trial in trials(load(name)) if trial.kind in MUST_PASS}
+def _passing(name: str) -> dict[str, str]:
+    """Return text -> status of what is right: a repair that decides by a counter is for a person."""
+    passing = [trial for trial in trials(load(name)) if trial.kind in MUST_PASS]
+    return {trial.source: FOR_A_PERSON if trial.by_counter else "passed" for trial in passing}
 
 
 def _right(name: str, source: str, diagnosis: Any, **_: Any) -> Result:
     """Gives what every submission deserves, by looking it up."""
-    good = source in _passing(name)
+    status = _passing(name).get(source, "")
     blamed = load(name).kind != "break" and (diagnosis is None or diagnosis["cause"] != filled(load(name))["cause"])
-    return Result("passed", 1.0) if good and not blamed else Result("wrong", 0.0)
+    return Result(status, float(status == "passed")) if status and not blamed else Result("wrong", 0.0)
 
 
 @pytest.mark.slow
