@@ -102,7 +102,9 @@ def test_check_says_what_is_not_proved(bugzoo: Bugzoo, monkeypatch: Any) -> None
 
 
 def test_check_counts_halves_and_leaves_out_what_is_not_tried(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch) -> None:
-    halves = [{"kind": "half", "name": str(share), "status": "wrong", "share": share} for share in (0.5, 0.5, 0.4)]
+    told = {"kind": "half", "status": "wrong"}
+    halves = [told | {"name": str(share), "share": share, "problems": [] if share == 0.5 else ["too little"]}
+              for share in (0.5, 0.5, 0.4)]  # fmt: skip
     for trials, wanted in ((halves, "2 of 3"), ([], "")):
         report = CheckReport([Proof(NAME, False, trials=trials)], 1.0, 3, 3)
         monkeypatch.setattr(room, "check", lambda *_, report=report, **__: report)

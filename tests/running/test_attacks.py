@@ -14,18 +14,19 @@ from tests.sampling import only_in_prove
 pytestmark = pytest.mark.usefixtures("sandboxed")
 OWN_MIB = 128
 """What a supervisor may need itself; its limit is twice that."""
-PIPES = """
+CHANNELS = """
 import fcntl, os, stat
-pipes = []
+ends = []
 for end in range(3, 1024):
     try:
-        if stat.S_ISFIFO(os.fstat(end).st_mode) and fcntl.fcntl(end, fcntl.F_GETFL) & os.O_WRONLY:
-            pipes.append(end)
+        mode, writes = os.fstat(end).st_mode, fcntl.fcntl(end, fcntl.F_GETFL) & (os.O_WRONLY | os.O_RDWR)
+        if writes and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+            ends.append(end)
     except OSError:
         pass
-assert pipes
+assert ends
 def say(data):
-    for end in pipes:
+    for end in ends:
         os.write(end, data)
 """
 
@@ -62,7 +63,7 @@ print("all said")
 def test_a_flood_of_steps_is_taken_in_up_to_a_number(judged, relay):
     """With ranks that the job does not have; each list of three numbers once took 170 bytes."""
     told = []
-    run, account = judged(PIPES + FLOOD, on_step=told.append if relay else None)
+    run, account = judged(CHANNELS + FLOOD, on_step=told.append if relay else None)
     assert run.outcome == "finished" and run.stdout == "all said\n"
     assert list(account.steps) == ["0"] and len(account.steps["0"]) == MOST
     assert account.steps["0"][1] == [1, 1.1, 2.1]
@@ -73,7 +74,7 @@ def test_a_flood_of_steps_is_taken_in_up_to_a_number(judged, relay):
 @pytest.mark.slow
 def test_who_never_stops_writing_is_stopped_by_the_clock(judged):
     """The supervisor once read the pipe until it was empty, and looked at no limit meanwhile."""
-    run, account = judged(PIPES + "for _ in range(2**17): say(b'x' * 2**16)", seconds=2)
+    run, account = judged(CHANNELS + "for _ in range(2**17): say(b'x' * 2**16)", seconds=2)
     assert run.outcome == "timed_out" and account.supervisor_mib < OWN_MIB
 
 
@@ -92,7 +93,7 @@ def test_who_never_stops_writing_is_stopped_by_the_clock(judged):
 def test_a_line_that_is_no_step_is_dropped(judged, line):
     """One that was nested too deeply killed the supervisor, so that nothing was graded and no attempt was counted."""
     right = 'b\'{"step": 7, "loss": 1, "grad_norm": 1, "rank": 0}\\n\''
-    run, account = judged(PIPES + f"say({line} + b'\\n')\nsay({right})")
+    run, account = judged(CHANNELS + f"say({line} + b'\\n')\nsay({right})")
     assert run.outcome == "finished" and account.steps == {"0": [[7, 1, 1]]}
 
 
