@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from bugzoo.grading.model import FOR_A_PERSON, Check, Result, state_of
 from bugzoo.grading.program_syntax import Syntax
 from bugzoo.grading.repairs import repairs
-from bugzoo.grading.way import Way, way
+from bugzoo.grading.way import way
 from bugzoo.scenario import Scenario
 from bugzoo.syntax import source_lines
 
@@ -28,7 +28,7 @@ class Mark:
 
     form: str
     line: str
-    way: Way
+    way: Counter[str]
 
 
 def marks(case: Scenario) -> list[Mark]:
@@ -75,18 +75,15 @@ def touched(source: str, case: Scenario) -> list[Mark]:
     known = [case.source, *(text for one in case.specs for text in repairs(case.source, *one).values())]
     usual = [{mark.form: [mark.way] for mark in wanted}, *(_ways(text, wanted) for text in known)]
     ways = {form: [way for one in usual for way in one[form]] for form in found}
+    runs = {form: sum(any(not one - way for way in ways[form]) for one in every) for form, every in found.items()}
     forms = Counter(mark.form for mark in wanted)
-
-    def runs(one: Way, mark: Mark) -> bool:
-        return one.stays(mark.way) and any(one.as_in(usual) for usual in ways[mark.form])
-
-    return [mark for mark in wanted if sum(runs(one, mark) for one in found[mark.form]) < forms[mark.form]]
+    return [mark for mark in wanted if runs[mark.form] < forms[mark.form]]
 
 
-def _ways(source: str, wanted: list[Mark]) -> dict[str, list[Way]]:
+def _ways(source: str, wanted: list[Mark]) -> dict[str, list[Counter[str]]]:
     """Return how each piece of a program runs that has the form of a mark: form -> ways."""
     program = Syntax(source)
-    found: dict[str, list[Way]] = {mark.form: [] for mark in wanted}
+    found: dict[str, list[Counter[str]]] = {mark.form: [] for mark in wanted}
     for node in ast.walk(program.tree):
         if isinstance(node, _COMPARED) and (form := program.form(node)) in found:
             found[form].append(way(program, node))
