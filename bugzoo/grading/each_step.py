@@ -65,7 +65,7 @@ def _checks(run: Run, case: Scenario, twin: Baseline, thorough: bool, text: str 
     if "gradient" not in spared and not found.unsettled:
         result.append(_gradients(found, done))
     if "update" not in spared and found.update:
-        result.append(_updates(found, done))
+        result += _updates(found, done)
     if "answers" not in spared and found.agreement:
         result.append(_answers(found, may.same_forward))
     return result
@@ -108,7 +108,7 @@ def _gradients(found: Found, done: str) -> Check:
     return Check("gradient", "wrong", saw, wanted, wrong[worst], group="gone")
 
 
-def _updates(found: Found, done: str) -> Check:
+def _updates(found: Found, done: str) -> list[Check]:
     wrong = {at: gap for at, gap in found.update.items() if gap > SAME}
     worst = max(wrong, key=lambda at: wrong[at], default=0)
     saw = f"{done} The weights change as much, and in the same direction."
@@ -116,7 +116,12 @@ def _updates(found: Found, done: str) -> Check:
         saw = f"{done} At {len(wrong)} of them the weights change in another way. "
         saw += f"At step {worst} the change of the weights differs by {wrong[worst]:.0%}."
     wanted = "The optimizer should step as in the healthy program: the same rate, the same momentum and decay."
-    return Check("update", state_of(not wrong), saw, wanted, max(found.update.values()), group="gone")
+    compared = Check("update", state_of(not wrong), saw, wanted, max(found.update.values()), group="gone")
+    if found.afterwards <= SAME:
+        return [compared]
+    saw = "The weights at the end of the script are not those that the last step leaves."
+    wanted = "What moves the weights after the last step is compared with nothing, so a person looks at it."
+    return [compared, Check("last step", FOR_A_PERSON, saw, wanted, found.afterwards, group="gone")]
 
 
 def _answers(found: Found, same: bool) -> Check:

@@ -14,13 +14,14 @@ from bugzoo.grading.plain_attributes import METHODS, attribute, own_attributes, 
 from bugzoo.grading.plain_builtins import builtin
 from bugzoo.grading.plain_names import CALLED, Imports, Reason, constant_name, refused, within
 from bugzoo.grading.plain_scopes import DEFINES, bound_below, local, times_bound
-from bugzoo.syntax import parse, source_lines
+from bugzoo.syntax import last_name, parse, source_lines
 
 BY_NAME = ("getattr", "hasattr", "setattr")
 KINDS = {
     ast.AsyncFunctionDef: ("async", "a function that other code runs in parts"),
     ast.Await: ("await", "a function that other code runs in parts"),
 }
+UNHOOKED = "`forward` by itself calls none of the hooks that see a batch"
 FOR_ALL = "it changes an imported module or a class for the whole program"
 
 
@@ -129,7 +130,8 @@ class _Reader:
         name = constant_name(call) if call else ""
         if call and name:
             fixed = function == "setattr" and self.fixed(call.args[0], name)
-            return [(f"{ast.unparse(call.args[0])}.{name}", FOR_ALL)] if fixed else attribute(name, self.own)
+            whole = [(f"{ast.unparse(call.args[0])}.{name}", FOR_ALL)]
+            return whole if fixed else [("forward", UNHOOKED)] if name == "forward" else attribute(name, self.own)
         if call and call.args and (function == "hasattr" or self.plain_object(call.args[0])):
             return []
         return [(function, f"`{function}` with a name that is computed")]
@@ -149,6 +151,9 @@ class _Reader:
             return [(self.imports.path(node) or ast.unparse(node), FOR_ALL)]
         if self.imports.read_as_chain(node):  # as one, from its first name
             return []
+        if node.attr == "forward":
+            of_super = isinstance(node.value, ast.Call) and last_name(node.value.func) == "super"
+            return [] if _changed(node) or of_super else [("forward", UNHOOKED)]
         named = node.attr == "__class__" and getattr(self.parents[node], "attr", "") == "__name__"
         return [] if named else attribute(node.attr, self.own)
 

@@ -3,6 +3,7 @@
 Only gradient, update and answers are compared, in any form that the code has.
 """
 
+import contextlib
 from dataclasses import dataclass, field
 
 import torch
@@ -21,7 +22,7 @@ from bugzoo.grading.repairs import repairs
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
-from bugzoo.watching.steps import Step, Tensors, read
+from bugzoo.watching.steps import Step, Tensors, last, read
 
 SAME = 0.02
 """Largest relative difference (L2) of two gradients, or of two updates, that counts as another order of sums."""
@@ -54,6 +55,8 @@ class Found:
     places: dict[int, list[int]] = field(default_factory=dict)
     """Place of each sample in the training data; -1 for one that is not there with its label."""
     skipped: dict[int, str] = field(default_factory=dict)
+    afterwards: float = 0.0
+    """The same for the last step, which ends with the script: whatever moves the weights after it counts."""
 
     @property
     def room(self) -> float:
@@ -82,7 +85,7 @@ def compared(run: Run, case: Scenario, twin: Baseline, thorough: bool = True, te
                 # a right repair's own model has the same data and the same optimizer
                 if tolerances(case).own_forward:
                     _look_up(next(iter(candidates(healthy, step)), []), step, member, found)
-                    _update(healthy, step, found)
+                    found.update |= _update(healthy, step)
                 continue
             try:
                 _compare(healthy, step, member, found)
@@ -92,6 +95,9 @@ def compared(run: Run, case: Scenario, twin: Baseline, thorough: bool = True, te
                     found.gap[step.number] = kind.difference(wanted, given)
             except CannotRepeat as why:
                 found.skipped[step.number] = str(why)
+        if (step := last(run.arrays)) is not None:
+            with contextlib.suppress(CannotRepeat):
+                found.afterwards = max(_update(healthy, healthy.named(step)).values(), default=0.0)
         if not thorough:
             found.unsettled = bool(found.open) and draws(healthy, *found.open[0])
             return found
@@ -148,7 +154,7 @@ def _compare(healthy: HealthyStep, step: Step, member: Members, found: Found) ->
             found.open.append((step, chosen))
     _look_up(chosen, step, member, found)
     found.made += 1
-    _update(healthy, step, found)
+    found.update |= _update(healthy, step)
 
 
 def _look_up(targets: list[Tensor], step: Step, member: Members, found: Found) -> None:
@@ -158,14 +164,14 @@ def _look_up(targets: list[Tensor], step: Step, member: Members, found: Found) -
         found.places[step.number] = [place for call, t in batches for place in looked_up(call.inputs[0], t, member)]
 
 
-def _update(healthy: HealthyStep, step: Step, found: Found) -> None:
+def _update(healthy: HealthyStep, step: Step) -> dict[int, float]:
     """Compare the change of the weights with that of the twin's optimizer; nothing where that needs a state."""
     if (made := updated(step, healthy.settings)) is None:
-        return
+        return {}
     moved = {name: value - step.parameters[name] for name, value in step.after.items() if name in step.parameters}
     wanted = {name: value - step.parameters[name] for name, value in made.items() if name in moved}
     wanted |= {name: torch.zeros_like(value) for name, value in moved.items() if name not in made}
-    found.update[step.number] = difference(moved, wanted)
+    return {step.number: difference(moved, wanted)}
 
 
 def _nearest(healthy: HealthyStep, step: Step, found: Found) -> tuple[float, list[Tensor]]:

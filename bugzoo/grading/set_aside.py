@@ -27,6 +27,7 @@ INSTEAD = {
     "open": "print it, or keep tensors with `torch.save`",
     "pandas": "use a list, a dictionary or a numpy array",
     "inspect": "leave it out",
+    "forward": "call the module itself, as in `model(inputs)`",
     "getattr": "write the attribute's name",
     "setattr": "write the attribute's name",
     "torch.load": "keep what you need in a variable",

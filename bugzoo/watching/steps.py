@@ -31,6 +31,8 @@ NAMES = 12
 """Most local tensors that are kept beside a batch: one of them holds its targets."""
 MOST = 200
 """Most steps that are read from one run."""
+LAST = "last"
+"""Name of the last step, where the others have their number."""
 FRAMES = 3
 """How many of the script's frames are searched for them, from the model's call outwards."""
 KINDS = (
@@ -88,6 +90,7 @@ class Step:
                 parts += [([kind, place], value) for value in getattr(call, kind)]
         parts += [(["answers", ""], self.answers)] if self.answers is not None else []
         about = {
+            "number": self.number,
             "modes": [[call.training, call.evaluating] for call in self.calls],
             "parts": [[*which, list(value.shape), str(value.dtype)] for which, value in parts],
         }
@@ -126,6 +129,7 @@ class Steps:
         self._latest: dict[int, Any] = {}
         self._asked = 0
         self._open: Step | None = None
+        self._last: Step | None = None
         self._names: dict[int, str] = {}
         self._objects: dict[str, nn.Parameter] = {}
         self._space: dict[str, Any] = {}
@@ -185,16 +189,23 @@ class Steps:
             self._open.gradients |= {name: _copy(value) for name, value in known.items()}
 
     def close(self) -> None:
-        """The last step has no next one at which it could end: it is not kept."""
-        last = self.moment.step - 2
-        if self._wanted_at(last):
-            self._lose(last)
+        """The last step ends with the script, so what moved the weights after it is seen in it. It is kept beside the others."""
+        before = self.moment.step - 2
+        if self._wanted_at(before):
+            self._lose(before)
+        model = self._space.get(self.model)
+        if self._open is not None and isinstance(model, nn.Module):
+            self._meet(model)
+            self._open.after = _same_shapes(self._state(model)[0], self._open.parameters)
+            self._last = self._open
         self._open = None
         self._space = {}
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return what is known beside the kept steps, as `read` reads it."""
-        return {"steps": _packed({"settings": self.settings, "lost": self.lost})}
+        last = self._last.arrays() if self._last is not None else {}
+        found = {f"steps.{LAST}.{part}": value for part, value in last.items()}
+        return found | {"steps": _packed({"settings": self.settings, "lost": self.lost})}
 
     # ---- internal
 
@@ -235,7 +246,7 @@ class Steps:
             self._lose(step.number)
             return
         parameters, buffers = now
-        step.after = {name: v for name, v in parameters.items() if _alike(v, step.parameters.get(name))} | buffers
+        step.after = _same_shapes(parameters, step.parameters) | buffers
         with _unnoticed(self.moment):
             step.answers = _answers(model, step.calls[-1].inputs)
         self.draw.leave(step.arrays())
@@ -306,8 +317,8 @@ def _copy(value: Tensor) -> Tensor:
     return value.detach().clone()
 
 
-def _alike(one: Tensor, other: Tensor | None) -> bool:
-    return other is not None and one.shape == other.shape
+def _same_shapes(values: Tensors, before: Tensors) -> Tensors:
+    return {name: value for name, value in values.items() if name in before and value.shape == before[name].shape}
 
 
 def read(arrays: dict[str, np.ndarray]) -> tuple[list[Step], list[int], list[list[Any]]]:
@@ -318,21 +329,26 @@ def read(arrays: dict[str, np.ndarray]) -> tuple[list[Step], list[int], list[lis
     if "steps" not in arrays:
         return [], [], []
     about = json.loads(arrays["steps"].tobytes())
-    numbers = sorted(int(name.split(".")[1]) for name in arrays if re.fullmatch(r"steps\.\d+\.about", name))
+    numbers = sorted((name.split(".")[1] for name in arrays if re.fullmatch(r"steps\.\d+\.about", name)), key=int)
     if len(numbers) > MOST:
         raise ValueError(f"{len(numbers)} steps were kept, and {MOST} are read at most")
     return [_step(number, arrays) for number in numbers], [int(one) for one in about["lost"]], about["settings"]
 
 
-def _step(number: int, arrays: dict[str, np.ndarray]) -> Step:
-    about = json.loads(arrays[f"steps.{number}.about"].tobytes())
-    flat, rng = torch.from_numpy(arrays[f"steps.{number}.values"]), torch.from_numpy(arrays[f"steps.{number}.rng"])
+def last(arrays: dict[str, np.ndarray]) -> Step | None:
+    """Return the last step, which ends with the script; None if none was seen. Raises any error for malformed arrays."""
+    return _step(LAST, arrays) if f"steps.{LAST}.about" in arrays else None
+
+
+def _step(name: str, arrays: dict[str, np.ndarray]) -> Step:
+    about = json.loads(arrays[f"steps.{name}.about"].tobytes())
+    flat, rng = torch.from_numpy(arrays[f"steps.{name}.values"]), torch.from_numpy(arrays[f"steps.{name}.rng"])
     # copies: torch's set_rng_state reads a view from the wrong place
     calls = [
         Call([], [], state.clone(), bool(training), [str(name) for name in evaluating])
         for state, (training, evaluating) in zip(rng, about["modes"], strict=True)
     ]
-    step = Step(number, {}, {}, {}, calls)
+    step = Step(int(about["number"]), {}, {}, {}, calls)
     at = 0
     for kind, which, shape, dtype in about["parts"]:
         count = int(np.prod(shape, dtype=np.int64))

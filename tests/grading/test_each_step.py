@@ -26,6 +26,7 @@ from bugzoo.watching.steps import read
 SOFTMAX = Scenario("mlp", ("loss/double_softmax",))
 FETCH = "inputs, targets = inputs.to(device), targets.to(device)\n        optimizer.zero_grad()\n"
 LOSS = "loss = F.cross_entropy(logits, targets)"
+END = "# %% Evaluation\n"
 NOISE = "[one.grad.add_(torch.randn_like(one), alpha=1e-3) for one in model.parameters()]"
 
 
@@ -87,8 +88,13 @@ def test_right_repairs_in_other_words_are_equal_step_by_step():
         (("optimizer.zero_grad()", "optimizer.zero_grad() if step % 4 else None"), "gradient"),
         ((FETCH, FETCH + "        if epoch == 3:\n            inputs, targets = images[-32:], labels[-32:]\n"), "data at steps"),
         (("batch_size, shuffle=True)", "batch_size)"), "order"),
+        ((END, f"[p.data.mul_(1.01) for p in model.parameters()]\n{END}"), "last step"),
+        ((END, f"model(images[:8])\n[p.data.mul_(1.01) for p in model.parameters()]\n{END}"), "last step"),
     ],
-    ids=["two epochs", "every seventh", "rate", "weights by hand", "not cleared", "held-out data", "not shuffled"],
+    ids=[
+        "two epochs", "every seventh", "rate", "weights by hand", "not cleared", "held-out data", "not shuffled",
+        "weights after the last step", "after a further pass",
+    ],
 )  # fmt: skip
 def test_what_is_wrong_at_some_steps_is_seen(edit, name):
     assert name in failed(healthy(SOFTMAX, edit), SOFTMAX)
