@@ -18,27 +18,12 @@ def graded(source):
     return grade(source, CASE, seeds=(0,), seconds=30)
 
 
-def must_be_seen(after, behind=100000):
-    assert CASE.source.count(WAITS) == 1
-    result = graded(CASE.source.replace(WAITS, after))
-    failed = [check for check in result.checks if not check.passed]
-    assert [check.name for check in failed] == ["later steps"], str(result)
-    assert str(behind) in failed[0].saw and result.share == 0
-
-
-def test_numbers_of_its_own_are_those_that_were_not_handed_out():
-    text = "a = 256\nif 44 * 100 <= step < 1e5 and 7 < a:\n    pass"
-    assert delayed_fault.own_numbers(text, "a = 256") == [100000, 4400, 100]
-    assert (
-        delayed_fault.own_numbers(CASE.healthy().source, CASE.source)
-        == []
-        == delayed_fault.own_numbers("(", CASE.source)
-    )
-
-
 @pytest.mark.slow
 def test_what_is_put_off_does_not_pass():
-    must_be_seen("if step >= 4400:")
+    result = graded(CASE.source.replace(WAITS, "if step >= 4400:"))
+    failed = [check for check in result.checks if not check.passed]
+    assert [check.name for check in failed] == ["later steps"], str(result)
+    assert "100000" in failed[0].saw and result.share == 0
 
 
 @pytest.mark.sampled(0)
@@ -49,49 +34,25 @@ def test_what_is_put_off_does_not_pass():
         "if len(losses) >= 4400:",
         "if epoch >= 400:",
         'self.passes = getattr(self, "passes", 0) + 1\n        if self.passes > 4400:',
+        "if 4400 <= step < 100000:",
+        "if epochs > 1 and 44 * 100 <= step < 44 * 200:",
     ],
 )
-def test_whatever_it_counts_by(after):
-    must_be_seen(after)
+def test_a_person_looks_at_a_wait_that_is_not_met_there(after):
+    assert CASE.source.count(WAITS) == 1
+    result = graded(CASE.source.replace(WAITS, after))
+    assert result.status == FOR_A_PERSON and after.splitlines()[-1].strip() in result.message, str(result)
 
 
-@pytest.mark.sampled(0)
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("after", "behind"),
-    [
-        ("if 4400 <= step < 100000:", 4400),
-        ("if step >= 4400 and epochs > 1:", 100000),
-        ("if epochs > 1 and 44 * 100 <= step < 44 * 200:", 4400),
-    ],
-)
-def test_a_window_and_a_condition_on_the_length_are_met(after, behind):
-    must_be_seen(after, behind)
-
-
-def test_a_person_looks_at_a_program_that_cannot_be_run_from_later_steps():
+def test_a_run_that_makes_no_step_later_says_nothing():
     crashed = Run(Trace(outcome="crashed"))
-    [check] = delayed_fault.put_off(Job(CASE.healthy().source), CASE, lambda job: crashed)
-    assert check.status == FOR_A_PERSON and check.saw and check.expected
+    assert delayed_fault.put_off(Job(CASE.healthy().source), CASE, lambda job: crashed) == []
 
 
 @pytest.mark.slow
 def test_a_repair_passes_and_is_told_so():
     result = graded(CASE.healthy().source)
     assert result.passed and "later steps" in [check.name for check in result.checks], str(result)
-
-
-@pytest.mark.sampled(0)
-@pytest.mark.slow
-def test_a_repair_that_stops_by_its_own_count_is_trained_for_longer_instead():
-    """From step 100000 on it makes no step at all."""
-    source = CASE.healthy().source
-    loop = "    for inputs, targets in train_loader:\n"
-    assert source.count(loop) == 1
-    source = source.replace(loop, f"{loop}        if step >= epochs * len(train_loader):\n            break\n")
-    result = graded(source)
-    (check,) = [check for check in result.checks if check.name == "later steps"]
-    assert result.passed and "twice as long" in check.saw, str(result)
 
 
 def test_the_attack_is_among_those_that_every_proof_tries():
@@ -108,15 +69,10 @@ def test_only_a_fault_that_waits_is_looked_for_later():
     ("before", "after"),
     [
         ("step = 0\nstep += 1", "step = 900\nstep += 1"),
-        ("n, seen = 0, []\nn = n + 1", "n, seen = (900, [])\nn = n + 1"),
         ("self.n = 0\nself.n += 1", "self.n = 900\nself.n += 1"),
-        ("n = getattr(self, 'n', 0) + 1", "n = getattr(self, 'n', 900) + 1"),
-        ("for i in range(3):\n    loss.backward()", "for i in range(900, 900 + 3):\n    loss.backward()"),
-        ("for i, b in enumerate(x):\n    loss.backward()", "for i, b in enumerate(x, 900):\n    loss.backward()"),
-        ("l = []\nfor b in x:\n    loss.backward()\n    l.append(1)",
-         "l = [0.0] * 900\nfor b in x:\n    loss.backward()\n    l.append(1)"),
+        ("n = 0\nn = n + 1", "n = 900\nn = n + 1"),
         ("total = 0\ntotal += len(x)\nfor i in range(3):\n    print(i)", None),
     ],
-)  # fmt: skip
+)
 def test_what_counts_begins_later(before, after):
-    assert delayed_fault.started_later(before, 900, ("names", "lists", "loops")) == after
+    assert delayed_fault.started_later(before, 900) == after
