@@ -35,8 +35,9 @@ class OwnStep(LoopBody):
         self.learns: set[str] = set()
 
     def learning(self, step: Step) -> set[str]:
-        """Return the parameters that got a gradient at any step: the twin's names need not be this model's."""
-        return self.learns or set(step.gradients)
+        """Return the parameters that the twin trains; of a model with other names, those that got a gradient at any step."""
+        twin = super().learning(step)
+        return twin if twin <= {*step.parameters} else self.learns or set(step.gradients)
 
     def mode(self, training: bool, evaluating: list[str]) -> None:
         """It trains in the modes that it had at the kept step."""

@@ -165,8 +165,11 @@ def _look_up(targets: list[Tensor], step: Step, member: Members, found: Found) -
 
 
 def _update(healthy: HealthyStep, step: Step) -> dict[int, float]:
-    """Compare the change of the weights with that of the twin's optimizer; nothing where that needs a state."""
-    if (made := updated(step, healthy.settings)) is None:
+    """Compare the change of the weights with that of the twin's optimizer.
+
+    Nothing where that needs a state, and where other parameters have taken their place since.
+    """
+    if step.replaced or (made := updated(step, healthy.settings)) is None:
         return {}
     moved = {name: value - step.parameters[name] for name, value in step.after.items() if name in step.parameters}
     wanted = {name: value - step.parameters[name] for name, value in made.items() if name in moved}

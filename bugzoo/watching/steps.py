@@ -66,7 +66,9 @@ class Step:
     calls: list[Call] = field(default_factory=list)
     gradients: Tensors = field(default_factory=dict)
     after: Tensors = field(default_factory=dict)
-    """Parameters and buffers when the next step begins; without those that were replaced by others."""
+    """Parameters and buffers when the next step begins; without those that have another shape by then."""
+    replaced: bool = False
+    """Whether other parameters stand in their place when the next step begins, as those of a new head."""
     answers: Tensor | None = None
     """The model's output in eval mode, with the state after the step, on the inputs of its last call."""
 
@@ -91,6 +93,7 @@ class Step:
         parts += [(["answers", ""], self.answers)] if self.answers is not None else []
         about = {
             "number": self.number,
+            "replaced": self.replaced,
             "modes": [[call.training, call.evaluating] for call in self.calls],
             "parts": [[*which, list(value.shape), str(value.dtype)] for which, value in parts],
         }
@@ -141,8 +144,11 @@ class Steps:
             self._space = next((f.f_globals for f in frames if self.model in f.f_globals), self._space)
             model = self._space.get(self.model)
             model = model if isinstance(model, nn.Module) else module
+            before = self._objects
             self._meet(model)
             now = self._state(model)
+            if self._open is not None:
+                self._open.replaced = any(before.get(name) is not p for name, p in self._objects.items())
             self._finish(model, now)
             self._open = Step(self.moment.step, *now, self._slots())
         inputs = [_copy(leaf) for leaf in tree_leaves(args) if isinstance(leaf, Tensor) and leaf.numel() <= BATCH]
@@ -348,7 +354,7 @@ def _step(name: str, arrays: dict[str, np.ndarray]) -> Step:
         Call([], [], state.clone(), bool(training), [str(name) for name in evaluating])
         for state, (training, evaluating) in zip(rng, about["modes"], strict=True)
     ]
-    step = Step(int(about["number"]), {}, {}, {}, calls)
+    step = Step(int(about["number"]), {}, {}, {}, calls, replaced=bool(about["replaced"]))
     at = 0
     for kind, which, shape, dtype in about["parts"]:
         count = int(np.prod(shape, dtype=np.int64))

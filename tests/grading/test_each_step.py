@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from bugzoo import programs
-from bugzoo.grading import reference
+from bugzoo.grading import own_model, reference
 from bugzoo.grading.baseline import twin
 from bugzoo.grading.data_order import check, repeats, shares
 from bugzoo.grading.drawing import DRAWN, draw, other_seed, stretches
@@ -98,6 +98,19 @@ def test_right_repairs_in_other_words_are_equal_step_by_step():
 )  # fmt: skip
 def test_what_is_wrong_at_some_steps_is_seen(edit, name):
     assert name in failed(healthy(SOFTMAX, edit), SOFTMAX)
+
+
+@pytest.mark.slow
+def test_frozen_layers_and_a_new_head_in_training_are_the_healthy_ones():
+    """The head is another one after step 192, and the backbone is frozen until step 292."""
+    case = Scenario("finetune", ("numerics/log_at_step",), size="tiny")
+    job = replace(job_of(case.healthy().source, case, 60.0, isolated=False), after=None, after_args={}, predict=())
+    job = replace(job, keep_steps=bytes(191 <= step <= 196 or 290 <= step <= 296 for step in range(1, 293 + 25)))
+    run = run_worker(job)
+    found = compared(run, case, twin(case))
+    assert 191 in found.update and 192 not in found.update and max(found.update.values()) < 1e-4
+    checked = own_model.checks(job, run, case, twin(case), run_worker)
+    assert [check.name for check in checked] == ["gradient"] and checked[0].passed, str(checked)
 
 
 @pytest.mark.slow
