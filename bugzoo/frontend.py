@@ -46,7 +46,7 @@ WIDE = 96
 def fit(text: str, indent: str = "    ") -> str:
     """Return the printable text, with long lines broken between words if a browser shows it."""
     text = printable(text)  # it may quote a program's own words
-    if headless():
+    if headless() and not os.environ.get("NBGRADER_EXECUTION"):  # its feedback is a page, too
         return text
     how = {"width": WIDE, "subsequent_indent": indent, "break_long_words": False, "break_on_hyphens": False}
     return "\n".join(

@@ -220,8 +220,8 @@ def grade(
     results name the number, and `--draw N` repeats it.
 
     A hand-in that uses more than plain PyTorch, such as `import os`, is for a person: it is not run and has no score.
-    The notes name its lines, and `--allow os` grades it. One that passes every check, and decides something by a counter
-    of its own, is for a person too; `--allow` changes nothing there.
+    The notes name its lines, and `--allow os` grades it, with a note; all that is graded already stays. One that passes
+    every check, and decides something by a counter of its own, is for a person too; `--allow` changes nothing there.
 
     With --students, or if each student has a variant, every hand-in is matched to the class first: by --map, by the
     ids and names in the list, then by the variant in the notebook. Nothing is guessed. If a hand-in or a student is
@@ -280,14 +280,17 @@ def grade(
 
 
 def _without_score(records: list[Any]) -> None:
-    """Name the hand-ins that have no score, and end with exit code 1 if there are any."""
-    aside = "need a person: the notes say why, and `--allow NAME` grades what uses more than plain PyTorch"
-    left = {UNGRADED: "could not be graded", FOR_A_PERSON: aside}
-    failed = {state: [record.student for record in records if record.state == state] for state in left}
-    for state, names in failed.items():
-        if names:
-            print(f"{len(names)} of {len(records)} {left[state]}: {', '.join(names)}", file=sys.stderr)
-    if any(failed.values()):
+    """Name the hand-ins that have no score and say what to do, and end with exit code 1 if there are any."""
+    left = [record for record in records if record.points is None]
+    for_a_person = [record for record in left if record.state == FOR_A_PERSON]
+    for what, some in {
+        "could not be graded": [record for record in left if record.state == UNGRADED],
+        "for a person (more than plain PyTorch; `--allow NAME` grades it)": [one for one in for_a_person if one.aside],
+        "for a person (look at the line, and enter the points)": [one for one in for_a_person if not one.aside],
+    }.items():
+        if some:
+            print(f"{len(some)} of {len(records)} {what}: {', '.join(one.student for one in some)}", file=sys.stderr)
+    if left:
         raise typer.Exit(1)
 
 
@@ -297,7 +300,8 @@ def _class_table(records: list[Any], name: str) -> None:
         repair, diagnosis = (part or {} for part in (record.repair, record.diagnosis))
         said = "; ".join(text.rstrip(".") for text in [_first_failure(repair) or record.message, *record.notes] if text)
         points = "-" if record.points is None else f"{record.points:g}"
-        parts = [f"{part['points']:g}" if part else "-" for part in (repair, diagnosis)]
+        repaired = repair if record.points is not None else {}
+        parts = [f"{part['points']:g}" if part else "-" for part in (repaired, diagnosis)]
         lines.append([record.student, record.state, *parts, f"{points} of {record.max_points:g}", said])
     table(["student", "state", "repair", "diagnosis", "points", "why"], lines, name)
 

@@ -135,7 +135,10 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     parts = judging.judge(right(exercise), record, judging.EXERCISE)
     if not parts[0].share:
         parts = parts[:1]
-    checks = [Check(p.name, state_of(p.share == 1), said(p), f"Right is {p.expected}.", p.number) for p in parts]
+    checks = [
+        Check(p.name, state_of(p.share == 1), said(p), f"Right is {p.expected}." if p.expected else "", p.number)
+        for p in parts
+    ]
     share = judging.worth(parts, judging.EXERCISE)
     status = "passed" if share == 1 else "wrong"
     message = "The cause is right. Parts marked NO are wrong or incomplete." if 0 < share < 1 else ""

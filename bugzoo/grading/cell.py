@@ -227,8 +227,8 @@ def _tried(name: str, source: str) -> float:
     except UserError as error:
         print(fit(f"cannot be graded; this costs no attempt. {error}"))
         return worth(0)
-    say(result, details=False)
     _mention(name, source)
+    say(result, details=False)
     _note(name, source, result, graded=False)
     if result.checks:
         print(fit(OPENS))
@@ -242,9 +242,9 @@ def _answer(name: str, question: dict[str, Any]) -> float:
     except UserError as error:
         print(fit(f"cannot be graded; this costs no attempt. {error}"))
         return worth(0)
-    say(result)
     if question["kind"] == "repair":
         _mention(name, question["source"])
+    say(result)
     kind = "five" if _kind(name) == "five" else question["kind"]
     record.attempt(name, kind, result.status, result.points, result.max_points)
     if question["kind"] == "repair":

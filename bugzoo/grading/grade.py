@@ -34,7 +34,7 @@ HALF = 0.6
 IN_TWO = 1.0
 """The same of a *two* exercise: its learner is told to look for a second fault, and either repair is half of the work."""
 ONE_OF_TWO = "One of two faults is repaired."
-WAITS = "Every check passes, but a person looks first at {}."
+WAITS = "Every check passes, but a person looks first at {}. A program that computes the same at every step needs none."
 """Said of a program that decides something by a counter, a clock or the step: what it may wait for is not tried."""
 
 

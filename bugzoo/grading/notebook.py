@@ -189,7 +189,7 @@ GRADING = (
 
 _DEBRIEF = (
     "## Debrief\n\nThe explanation, the run before and after, look-alikes, and the next exercise. It opens once your repair "
-    "passes."
+    "passes, or waits only for a person."
 )
 
 

@@ -109,7 +109,7 @@ def _called(path: str, chain: ast.expr, parent: ast.AST) -> list[Reason]:
         by_place = len(parent.args) <= most and not any(isinstance(arg, ast.Starred) for arg in parent.args)
         if by_place and all(keyword.arg in names for keyword in parent.keywords):
             return []
-    told = " and ".join((f"{most} by place" if most else "none by place", *(f"`{name}`" for name in names)))
+    told = ", ".join((*((f"{most} by place",) if most else ()), *(f"`{name}`" for name in names))) or "none"
     return [(path, f"`{path}` may be called with these arguments only: {told}")]
 
 

@@ -10,21 +10,27 @@ from collections.abc import Sequence
 from bugzoo.grading.model import FOR_A_PERSON, Result
 from bugzoo.grading.plain import Outside, outside
 from bugzoo.grading.plain_names import within
+from bugzoo.grading.unreadable import MOST_TEXT
 
 ALLOW = "BUGZOO_ALLOW"
 """Environment variable for nbgrader: further names that hand-ins may use, with commas between."""
 SAID = (
     "In a class, a person looks at a program before it runs if it opens files, starts other programs, replaces functions of "
-    "PyTorch, or imports what a repair does not need. The check then names the line. An instructor can allow a name: "
-    f"`bugzoo grade --allow NAME`, or `{ALLOW}=NAME` for nbgrader."
+    "PyTorch, or imports what a repair does not need; and after all checks if it decides something by a counter or a clock of "
+    "its own. The check then names the line. An instructor can allow a name: `bugzoo grade --allow NAME`, or "
+    f"`{ALLOW}=NAME` for nbgrader."
 )
 """What a notebook says above the graded cells."""
+FILES = "print it, or keep tensors with `torch.save`"
 INSTEAD = {
     "os": "leave it out; the notebook sets what its program needs",
     "sys": "leave it out, and let the program run to its end",
     "exit": "let the program run to its end",
     "quit": "let the program run to its end",
-    "open": "print it, or keep tensors with `torch.save`",
+    "open": FILES,
+    "write_text": FILES,
+    "logging.FileHandler": "log without a file",
+    "logging.basicConfig": "log without a file",
     "pandas": "use a list, a dictionary or a numpy array",
     "inspect": "leave it out",
     "forward": "call the module itself, as in `model(inputs)`",
@@ -49,9 +55,18 @@ MOST = 4
 
 
 def set_aside(source: str, handed_out: str, allow: Sequence[str] = ()) -> Result | None:
-    """Return the result of a hand-in that a person looks at first; None for a plain one, and for one that is not Python."""
+    """Return the result of a hand-in that a person looks at first; None for a plain one, and for one that cannot be read."""
     found = _outside(source, handed_out, allow)
-    return Result(FOR_A_PERSON, message=f"Nothing was run. {_first(found)} {_allow(found)}") if found else None
+    if not found:
+        return None
+    then = _do(found[0]) if graded_class() else _allow(found)  # nbgrader's page is for the student
+    return Result(FOR_A_PERSON, message=f"Nothing was run. {_first(found)} {then}")
+
+
+def noted(source: str, handed_out: str) -> str:
+    """Return what is outside plain PyTorch in a program that was graded all the same, as allowed; "" for a plain one."""
+    found = _outside(source, handed_out, ())
+    return f"graded as allowed: {_first(found)}" if found else ""
 
 
 def graded_class() -> bool:
@@ -75,6 +90,8 @@ def mention(source: str, handed_out: str) -> str:
 
 
 def _outside(source: str, handed_out: str, allow: Sequence[str]) -> list[Outside]:
+    if len(source) > MOST_TEXT:  # grading says so
+        return []
     try:
         return outside(source, handed_out, allow)
     except (SyntaxError, ValueError):  # grading says what is wrong with it

@@ -12,6 +12,8 @@ A_PERSON = "A person may look at it."
 """The last sentence of such a result's message."""
 
 
+MOST_TEXT = 2**20
+"""Most characters of a program."""
 NO_MEMORY = "The grader itself has not enough memory."
 
 
@@ -37,11 +39,13 @@ def usable(run: Run) -> Run:
 
 
 def check_text(source: str) -> None:
-    """Raises Unreadable for a text that Python's parser gives up on. A mere syntax error is another matter."""
+    """Raises Unreadable for a text that is too long, or that the parser gives up on. A mere syntax error is another matter."""
     try:
         source.encode()
         parse(source.replace("\0", " "))
         why = "it has null bytes" if "\0" in source else ""
+        if len(source) > MOST_TEXT:
+            why = f"it is longer than {MOST_TEXT // 2**20} MiB. Leave out long comments and data"
     except SyntaxError:
         why = ""
     except UnicodeEncodeError:

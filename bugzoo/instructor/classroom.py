@@ -13,7 +13,7 @@ from bugzoo.errors import UserError
 from bugzoo.grading import drawing
 from bugzoo.grading.model import FOR_A_PERSON
 from bugzoo.grading.program import join
-from bugzoo.grading.set_aside import set_aside
+from bugzoo.grading.set_aside import noted, set_aside
 from bugzoo.instructor import diagnosis_cell, form_records, roster
 from bugzoo.instructor import records as store
 from bugzoo.instructor import submission as handed_in
@@ -50,7 +50,8 @@ def grade_class(
     `mapped` (hand-in -> student) decides before names. Unless `unmatched`, a hand-in or student left over is a UserError
     with all of them, and nothing is graded. `zero`: a hand-in that cannot be graded by its own fault gets 0 points.
     A hand-in outside plain PyTorch is not run: it is for a person, who adds the points of its diagnosis, which is graded.
-    So is one that passes and decides something by a counter. `allow`: names that hand-ins may use besides.
+    So is one that passes and decides something by a counter. `allow`: names that hand-ins may use besides; only those that
+    were set aside are graded again then, and what is graded stays so.
     `draw`: the number that says which steps are compared; one number for the class, drawn now unless given.
 
     `results` holds one JSON file per student, written as soon as it is graded. A result for the same file and key is
@@ -62,9 +63,9 @@ def grade_class(
     if not trust:
         diagnosis_cell.check_sandbox()
     store.make(results)
-    by = task.fingerprint() + (f" {sorted(allow)}" if allow else "") + (f" {draw}" if draw is not None else "")
+    by = task.fingerprint() + (f" {draw}" if draw is not None else "")
     known = {} if fresh else {one.student: store.kept(results, one, by) for one in found}
-    records = {name: record for name, record in known.items() if record}
+    records = {name: record for name, record in known.items() if record and not (allow and record.aside)}
     todo = [one for one in found if one.student not in records]
     if progress:
         progress(len(records), len(found))
@@ -101,24 +102,26 @@ def _grade(one: Submission, task: Gradable, by: str, strict: bool, draw: int, al
     try:
         owner, note = task.owner(one.student, one.tag)
         record.notes += [note] if note else []
-        aside = set_aside(join(one.sections), task.handed_out(owner), allow)
+        source, handed_out = join(one.sections), task.handed_out(owner)
+        aside = set_aside(source, handed_out, allow)
+        record.notes += [told] if allow and not aside and (told := noted(source, handed_out)) else []
         given, odd = form_records.latest(one.forms, task.ticket(owner))
         records, trouble = diagnosis_cell.records(one.answer, given, strict=strict)
         record.notes += odd + diagnosis_cell.overridden(given, records)
         diagnosis = task.diagnosis(owner, records)
         if diagnosis.status == "not attempted" and trouble:
             diagnosis.status, diagnosis.message = "your code raised", trouble
-        repair = aside or task.repair(owner, join(one.sections), records, strict, draw)
+        repair = aside or task.repair(owner, source, records, strict, draw)
     except Exception as error:  # a file can be odd in ways that no test foresaw; the class continues
         record.message = f"the grader failed: {type(error).__name__}: {error}"[:300]
         return record
     record.repair, record.diagnosis = None if aside else repair.to_json(), diagnosis.to_json()
     record.state = _state(repair.status, diagnosis.status)
     record.message = repair.message if repair.status != "passed" else ""
-    record.broken = record.state == UNGRADED and _invalid(join(one.sections))
-    if record.state == FOR_A_PERSON:
+    record.broken = record.state == UNGRADED and _invalid(source)
+    if record.state in (FOR_A_PERSON, UNGRADED):
         record.notes.append(f"the diagnosis earned {diagnosis.points:g} of {diagnosis.max_points:g} points")
-    elif record.state != UNGRADED:
+    else:
         record.points = round(repair.points + diagnosis.points, 4)
     return record
 

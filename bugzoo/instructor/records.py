@@ -9,6 +9,7 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
+from bugzoo.grading.model import FOR_A_PERSON
 from bugzoo.instructor.submission import Submission, shown
 from bugzoo.printable import printable_in
 
@@ -37,6 +38,11 @@ class Record:
     """Whether it could not be graded because of the hand-in itself, such as a syntax error, and not of the machine."""
     by: str = ""
     """Fingerprint of the grader and the key; a result with another fingerprint is not reused."""
+
+    @property
+    def aside(self) -> bool:
+        """Whether nothing of it was run, as it uses more than plain PyTorch."""
+        return self.state == FOR_A_PERSON and self.repair is None
 
 
 def clean(record: Record) -> Record:

@@ -18,7 +18,7 @@ from bugzoo.grading.program import cell_name
 from bugzoo.instructor import downloads, form_records
 from bugzoo.instructor.form_records import FormRecord
 
-MOST_BYTES, MOST_PROGRAM = 20 * 2**20, 2**20
+MOST_BYTES = 20 * 2**20
 GRADED = ("repair", "diagnosis")
 ANSWER = "diagnosis-answer"
 NO_NOTEBOOK = "there is no notebook"
@@ -266,8 +266,6 @@ def _sections(texts: list[str], wanted: list[str]) -> dict[str, str]:
     missing = [section for section in wanted if section not in found]
     if missing:
         raise Unreadable(f"the program is incomplete: no cell begins with `%%program {missing[0]}`")
-    if sum(map(len, found.values())) > MOST_PROGRAM:
-        raise Unreadable(f"the program is longer than {MOST_PROGRAM // 2**20} MiB")
     return found
 
 
