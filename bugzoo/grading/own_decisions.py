@@ -10,30 +10,27 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeGuard
 
-from bugzoo.grading.counters import CLOCK, GROWS, Counters
+from bugzoo.grading.counters import CHANGES, Counters
 from bugzoo.grading.program_syntax import Syntax
-from bugzoo.syntax import last_name, source_lines
+from bugzoo.syntax import called, last_name, source_lines
 
 CHOOSE = frozenset(
-    "min max int bool round abs divmod fmod remainder pow any all next get index sign clamp clamp_ clip where relu relu6 "
-    "hardtanh threshold heaviside floor ceil trunc exp sigmoid tanh softplus softmax logsumexp maximum minimum fmax fmin amax "
-    "amin argmax argmin sorted sort topk searchsorted bucketize digitize interp select choose piecewise isclose equal eq ne "
-    "lt le gt ge logical_and logical_or logical_not isin setdefault pop startswith endswith find narrow islice takewhile "
-    "dropwhile filter compress".split()
+    "min max int bool round abs fmod remainder pow any all next get index sign clamp clamp_ clip where relu threshold floor "
+    "ceil trunc exp sigmoid tanh softplus softmax maximum minimum argmax argmin sorted sort topk searchsorted isclose equal "
+    "setdefault pop startswith endswith islice takewhile filter StepLR MultiStepLR SequentialLR ConstantLR".split()
 )
-"""Functions whose outcome may change once an argument has grown."""
-STEEP = (ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
-SWITCHES = frozenset(("StepLR", "MultiStepLR", "SequentialLR", "ConstantLR"))
-"""Schedules that change the learning rate at a step of their own."""
-TELLS = frozenset(
-    "print info debug warning warn error write log add_scalar set_postfix set_description plot show title savefig".split()
+"""Functions whose outcome may change once an argument has grown, and schedules that change the rate at a step."""
+QUIET = frozenset(
+    "print info debug warning error log add_scalar set_postfix set_description plot show title savefig len sum float int str "
+    "round max min abs zip range enumerate list item mean norm std sqrt exp format join detach cpu numpy tolist clone argmax "
+    "isfinite parameters named_parameters get_last_lr time perf_counter no_grad".split()
 )
-PURE = TELLS | frozenset(
-    "len sum float int str round max min abs zip range enumerate list item mean norm std sqrt exp format join detach cpu "
-    "numpy tolist clone argmax size isfinite parameters named_parameters get_last_lr time perf_counter no_grad".split()
-)
-"""Functions that change nothing in the training; the first of them tell."""
+"""Functions that only tell, or change nothing at all."""
+SMOOTH = ast.Add | ast.Sub | ast.Mult | ast.Div | ast.MatMult | ast.USub
+ACTS = ast.Return | ast.Yield | ast.Continue | ast.Delete | ast.While | ast.Match | ast.NamedExpr
+RAISES = ("next", "pop", "popleft", "remove", "index")
 
 
 @dataclass(frozen=True)
@@ -78,30 +75,27 @@ class _Reader:
     def __init__(self, program: Syntax) -> None:
         self.program, self.counters = program, Counters(program)
         self.nodes, self.key = self.counters.nodes, self.counters.keys.get
-        loops = [node for node in self.nodes if node in self.counters.loops]
-        loops = [node for node in loops if not self.counters.loops & {*self.counters.above(node)}]
-        self.training = min(loops, key=lambda node: program.function(node) is not program.tree, default=None)
-        """The first loop that trains, and stands in no other: its own end is the training's."""
-        self.single = len(loops) == 1
+        self.training = next((node for node in self.nodes if node in self.counters.loops), None)
+        """The outermost loop that trains: its own end is the training's."""
         bound = {key for key, *_ in self.counters.flows}
         bound |= {(program.tree, node.asname) for node in self.nodes if isinstance(node, ast.alias)}
-        calls = [node.func for node in self.nodes if isinstance(node, ast.Call)]
-        own = {last_name(node) for node in calls if self.key(node) in bound} | {*self.counters.functions}
-        self.pure, self.tells = PURE - own, TELLS - own
+        calls = {node.func for node in self.nodes if isinstance(node, ast.Call) and self.key(node.func) in bound}
+        self.quiet = QUIET - {*map(last_name, calls)} - {*self.counters.functions}
         self.catches = any(map(self._catches, self.nodes))
         names = [node for node in self.nodes if isinstance(node, ast.Name)]
         self.told = {self.key(node) for node in names if node.id not in ("model", "metrics")}
         """Variables that are read only to tell something."""
         read = [node for node in names if isinstance(node.ctx, ast.Load)]
-        while used := self.told & {self.key(node) for node in read if not self._tells(program.statement(node))}:
+        while used := self.told & {self.key(node) for node in read if self._acts(program.statement(node))}:
             self.told -= used
 
     def decisions(self) -> Iterator[tuple[ast.AST, int]]:
         """Yield each expression that decides by a counter, with its line."""
-        for node, one in ((whole, part) for whole in self.nodes for part in self._deciding(whole)):
-            statement = self.program.statement(node) if self.counters.depends(one) else self.training
-            if statement is not self.training and not self._tells(statement):
-                yield one, getattr(one, "lineno", getattr(statement, "lineno", 1))
+        for node, part in ((whole, part) for whole in self.nodes for part in self._deciding(whole)):
+            statement = self.program.statement(node)
+            ends = isinstance(node, ast.For) and bool(node.orelse) and self.counters.row(part)
+            if (ends or self.counters.depends(part)) and statement is not self.training and self._acts(statement):
+                yield part, getattr(part, "lineno", getattr(statement, "lineno", 1))
 
     def form(self, node: ast.AST) -> str:
         """Return the form of a decision, with those of the statements that set the counters in it; words do not count."""
@@ -113,76 +107,42 @@ class _Reader:
 
     def _deciding(self, node: ast.AST) -> Sequence[ast.AST]:
         """Return the parts of a node that decide what is computed, or whether."""
-        if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
-            return [node.test]
-        if isinstance(node, ast.Compare | ast.BoolOp) or (
-            isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-        ):
-            return [node]
-        if isinstance(node, ast.BinOp) and isinstance(node.op, STEEP):
-            return () if isinstance(getattr(node.left, "value", None), str) else [node]
-        if isinstance(node, ast.For | ast.comprehension):
-            return [node.iter] if isinstance(node, ast.For) else node.ifs
-        if isinstance(node, ast.Match):
-            return [node.subject, *(case.guard for case in node.cases if case.guard)]
-        if isinstance(node, ast.Subscript):
-            return [node.slice]
-        if isinstance(node, ast.Try | ast.With):
-            return list(_raising(node.body)) if self._catches(node) else ()
-        name = last_name(node.func) if isinstance(node, ast.Call) else ""
-        if name in SWITCHES and isinstance(self.program.parents[node], ast.Assign):
-            return [CLOCK]
-        if isinstance(node, ast.Call) and name in CHOOSE:
-            return node.args if name == "next" and len(node.args) > 1 else [node]
-        return ()
+        parts = [getattr(node, name) for name in ("test", "slice", "subject") if hasattr(node, name)]
+        parts += [node.iter] if isinstance(node, ast.For) else getattr(node, "ifs", [])
+        sharp = isinstance(node, ast.BinOp | ast.BoolOp | ast.UnaryOp) and not isinstance(node.op, SMOOTH)
+        if isinstance(node, ast.Compare) or sharp or (isinstance(node, ast.Call) and last_name(node.func) in CHOOSE):
+            parts.append(node)
+        if self._catches(node):
+            inner = [one for statement in node.body for one in ast.walk(statement)]
+            raises = [one for one in inner if last_name(getattr(one, "func", one)) in RAISES]
+            parts += [*raises, *(one for one in inner if isinstance(one, ast.Subscript | ast.BinOp))]
+        return parts
 
-    def _catches(self, node: ast.AST) -> bool:
+    def _catches(self, node: ast.AST) -> TypeGuard[ast.Try | ast.With]:
         """Return whether the program goes on in its own way after an error in a block."""
         if isinstance(node, ast.With):
-            names = {last_name(getattr(one.context_expr, "func", one.context_expr)) for one in node.items}
-            return "suppress" in names or "__exit__" in self.counters.functions
+            return "suppress" in map(last_name, ast.walk(node))
         handlers = [one for one in getattr(node, "handlers", ()) if not isinstance(one.body[-1], ast.Raise)]
         return any(one.type is None or last_name(one.type) != "KeyboardInterrupt" for one in handlers)
 
-    def _tells(self, node: ast.AST | None) -> bool:
-        """Return whether a statement only tells, keeps what is only told, or ends the program or the training."""
-        if isinstance(node, ast.If | ast.For | ast.With):
-            inner = [*node.body, *getattr(node, "orelse", ())]
-            return all(map(self._tells, inner)) and all(
-                self._pure(one) for one in ast.iter_child_nodes(node) if one not in inner
-            )
-        if isinstance(node, ast.Pass | ast.Break):
-            return isinstance(node, ast.Pass) or self._ends(node)
-        if isinstance(node, ast.Raise | ast.Assert):
-            return not self.catches and self._pure(getattr(node, "test", None))
-        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
-            targets = [one for one in ast.walk(node) if isinstance(getattr(one, "ctx", None), ast.Store)]
-            return {self.key(one) for one in targets} <= self.told and self._pure(node.value)
-        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
-            return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        call, name = node.value, last_name(node.value.func)
-        tells = name in self.tells or (name in GROWS and self.key(getattr(call.func, "value", call)) in self.told)
-        return tells and all(map(self._pure, (*call.args, *call.keywords)))
+    def _acts(self, node: ast.AST) -> bool:
+        """Return whether a statement does more than tell, keep what is only told, or end the program or the training."""
+        return any(map(self._acts_itself, ast.walk(node)))
 
-    def _pure(self, node: ast.AST | None) -> bool:
-        """Return whether computing a value changes nothing."""
-        inner = list(ast.walk(node)) if node else []
-        calls = {last_name(one.func) for one in inner if isinstance(one, ast.Call)}
-        return calls <= self.pure and not any(isinstance(one, ast.NamedExpr) for one in inner)
-
-    def _ends(self, node: ast.AST) -> bool:
-        """Return whether a `break` ends the training: in the only loop that trains, or in one that has trained before it."""
-        below = node
-        while not isinstance(node, ast.For | ast.While):
-            below, node = node, self.program.parents[node]
-        before = node.body[: next((at for at, one in enumerate(node.body) if one is below), 0)]
-        return (node is self.training and self.single) or bool(self.counters.training & {*before})
-
-
-def _raising(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield what raises an error once a counter has grown, or an iterator has ended."""
-    for node in (one for statement in body for one in ast.walk(statement)):
-        if isinstance(node, ast.Subscript | ast.BinOp):
-            yield node
-        elif isinstance(node, ast.Call) and last_name(node.func) in ("next", "pop", "popleft", "remove", "index"):
-            yield from (node.func, *node.args)
+    def _acts_itself(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Call():
+                kept = last_name(node.func) in CHANGES and self.key(getattr(node.func, "value", node)) in self.told
+                raised = isinstance(self.program.parents[node], ast.Raise)
+                return not (kept or raised or last_name(node.func) in self.quiet)
+            case ast.Name() | ast.Attribute() | ast.Subscript() if not isinstance(node.ctx, ast.Load):
+                return self.key(node) not in self.told and not isinstance(self.program.parents[node], ast.For)
+            case ast.Expr():
+                return not isinstance(node.value, ast.Call | ast.Constant)
+            case ast.Raise() | ast.Assert():
+                return self.catches
+            case ast.Break():
+                loop = next(one for one in self.counters.above(node) if isinstance(one, ast.For | ast.While))
+                before = [one for one in loop.body if one.lineno < node.lineno and node not in ast.walk(one)]
+                return loop is not self.training and not any(self.counters.trains & called(one) for one in before)
+        return isinstance(node, ACTS)
