@@ -7,6 +7,8 @@ returned counts too. What comes from the data or the model does not, and neither
 import ast
 from collections.abc import Iterator
 
+import networkx as nx
+
 from bugzoo.grading.program_syntax import Syntax, Variable
 from bugzoo.syntax import called, last_name
 
@@ -102,15 +104,11 @@ class Counters:
     def _find_sources(self) -> None:
         """Find what one step leaves for the next: values that read themselves."""
         reads = [(*flow, {self.keys.get(node) for node in ast.walk(flow[1])} - {None}) for flow in self.flows]
-        behind: dict[Variable, set[Variable]] = {
-            key: {one for other, _, _, read in reads if other == key for one in read if one} for key, *_ in reads
-        }
         again = {key for key, _, node in self.flows if not self.repeated.isdisjoint(self.above(node))}
-        for between in behind:
-            for read in behind.values():
-                read |= behind[between] if between in read else set()
+        graph = nx.DiGraph([(key, one) for key, *_, read in reads for one in read])
+        cycles = {key: cycle & again for cycle in nx.strongly_connected_components(graph) for key in cycle}
         for key, _, node, read in reads:
-            cycle = {one for one in behind[key] & again if key in behind.get(one, ())}
+            cycle = cycles.get(key, set())
             place = next((above for above in self.above(node) if above in self.repeated), None)
             if place is None or cycle.isdisjoint(read) or getattr(place, "name", "") == "__init__":
                 continue

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from textwrap import shorten
 from typing import TypeGuard
 
 from bugzoo.grading.counters import CHANGES, Counters
@@ -23,7 +24,9 @@ CHOOSE = frozenset(
 )
 """Functions whose outcome may change once an argument has grown, and schedules that change the rate at a step."""
 QUIET = frozenset(
-    "print info debug warning error log add_scalar set_postfix set_description plot show title savefig len sum float int str "
+    "print info debug warning error log add_scalar set_postfix set_description save state_dict "
+    "plot scatter bar hist imshow show title savefig figure subplots gca gcf close clf cla xlabel ylabel legend grid "
+    "tight_layout set_title set_xlabel set_ylabel len sum float int str "
     "round max min abs zip range enumerate list item mean norm std sqrt exp format join detach cpu numpy tolist clone argmax "
     "isfinite parameters named_parameters get_last_lr time perf_counter no_grad".split()
 )
@@ -42,7 +45,7 @@ class Decision:
     reason: str = "what it decides depends on a counter, a clock or the step"
 
     def __str__(self) -> str:
-        return f"line {self.line}, `{self.text[:80]}`: {self.reason}"
+        return f"line {self.line}, `{shorten(self.text, 80, placeholder=' ...')}`: {self.reason}"
 
 
 def waiting(source: str, known: Sequence[str]) -> Decision | None:

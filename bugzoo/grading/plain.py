@@ -8,6 +8,7 @@ nothing runs. Statements of the text that was handed out are always inside.
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 
 from bugzoo.grading.plain_annotations import Unread, with_annotations
 from bugzoo.grading.plain_attributes import METHODS, attribute, own_attributes, underscore
@@ -35,7 +36,7 @@ class Outside:
     name: str
 
     def __str__(self) -> str:
-        return f"line {self.line}, `{self.text[:80]}`: {self.why}"
+        return f"line {self.line}, `{shorten(self.text, 80, placeholder=' ...')}`: {self.why}"
 
 
 def outside(source: str, handed_out: str, also: Sequence[str] = ()) -> list[Outside]:
