@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from bugzoo.frontend import WIDE, fit
 from bugzoo.grading import cell, set_aside
 from bugzoo.grading.__main__ import answer
 from bugzoo.grading.exercises import load
@@ -118,10 +119,35 @@ def test_a_class_sets_it_aside_without_a_run_and_grades_it_once_it_is_allowed(gi
     hand_in(tmp_path / "in", "eve", made, task.name)
     calls: list[str] = []
     task.repair = lambda owner, source, records, strict, draw: calls.append(source) or Result("wrong", max_points=5.0)  # type: ignore[method-assign]
-    for allow, state in (((), FOR_A_PERSON), ((), FOR_A_PERSON), (["os"], "wrong")):
+    for allow, state in (
+        ((), FOR_A_PERSON),
+        ((), FOR_A_PERSON),
+        (["os"], "wrong"),
+        ((), "wrong"),
+        (["os", "csv"], "wrong"),
+    ):
         [record] = grade_class(tmp_path / "in", task, tmp_path / "kept", allow=allow, trust=True)
         assert record.state == state and (record.points is None) == (state == FOR_A_PERSON), record
         assert record.diagnosis is not None and record.diagnosis["points"] > 0
         assert len(calls) == (state == "wrong") and not mark.exists()
         told = "; ".join(notes(record))
         assert ("`--allow os`" in told and "the diagnosis earned" in told) == (state == FOR_A_PERSON), told
+        assert ("graded as allowed: Line" in told) == (state == "wrong"), told
+
+
+def test_a_program_of_two_mebibytes_loses_its_repair_and_keeps_its_diagnosis(given: str, tmp_path) -> None:
+    task = tasks.load(NAME)
+    made = json.loads(build(load(NAME), "student"))
+    cell_of(made, "program-settings")["source"] += [f"\n# {'x' * 2**21}"]
+    cell_of(made, "diagnosis-answer")["source"] = [f"form.hand_in(cause='{load(NAME).about_fault[0].id}')"]
+    hand_in(tmp_path / "in", "gus", made, task.name)
+    [record] = grade_class(tmp_path / "in", task, tmp_path / "kept", trust=True)
+    assert record.diagnosis and record.diagnosis["points"] == record.points > 0 and record.state == "wrong", record
+    assert "longer than 1 MiB" in record.message and "Leave out" in record.message
+
+
+def test_nbgrader_tells_the_student_what_to_write_instead(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    result = set_aside.set_aside(f"import os\n{given}", given)
+    assert result is not None and "Instead: leave it out" in result.message and "--allow" not in result.message
+    assert all(len(line) <= WIDE for line in fit(result.message).splitlines()), "its feedback is a page"

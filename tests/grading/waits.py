@@ -165,6 +165,10 @@ HONEST = {
     "kept": edited((STEP, f"{STEP}\nif step % 10 == 0:\n    curve.append((step, loss.item()))"),
                    (BEGIN, f"curve = []\n{BEGIN}"), ("print(metrics)", "print(metrics)\nprint(curve)")),
     "logged": edited((STEP, f"{STEP}\nif not step % 100:\n    logging.info('step %d', step)"), (BEGIN, f"import logging\n{BEGIN}")),
+    "drawn": edited((STEP, f"{STEP}\nif step % 100 == 0:\n    figure, axes = plt.subplots()\n    axes.plot(losses)\n"
+                     "    axes.set_xlabel('step')\n    figure.savefig('loss.png')\n    plt.close(figure)"),
+                    (BEGIN, f"import matplotlib.pyplot as plt\n{BEGIN}")),
+    "saved": edited((STEP, f"{STEP}\nif step % 100 == 0:\n    torch.save(model.state_dict(), f'model_{{step}}.pt')")),
     "timed": edited((STEP, f"{STEP}\nif time.time() - began > 60:\n    print('slow')"),
                     (BEGIN, f"import time\nbegan = time.time()\n{BEGIN}")),
     "numbered": edited(("for inputs, targets in train_loader:", "for number, (inputs, targets) in enumerate(train_loader):")),

@@ -32,12 +32,8 @@ GATE = (
 )
 """Fourteen of all kinds."""
 UNSCALED = "what is left over was unscaled, and the new gradient is 65,536 times as large: nothing changes"
-BY_HAND = "what moves weights after the last step is compared with nothing, and more reviews can be made for it"
-UNSEEN = "the gradient is free here, and a forward pass that calls no hook is not recorded; other rows do as well"
 KNOWN: dict[tuple[str, str], str] = {
     ("35_no_progress", "not always cleared"): UNSCALED,
-    ("accuracy_on_imbalance", "the grader's rows after the last step"): BY_HAND,
-    ("never_unfrozen", "the grader's rows beside the batch"): UNSEEN,
 }
 """Lines that are not as their kind says: holes, and edits that do no harm there."""
 
