@@ -115,12 +115,16 @@ def once_each(found: list[Submission]) -> list[Submission]:
 
 
 def _in_folder(folder: Path, name: str) -> Submission:
-    files = [
+    every = [
         path
         for pattern in ("*.ipynb", "*/*.ipynb")
         for path in sorted(folder.glob(pattern))
         if ".ipynb_checkpoints" not in path.parts and not path.is_symlink() and not path.parent.is_symlink()
     ]
+    others = [path for path in every if path.parent != folder and path.parent.name == path.stem != name]
+    files = [
+        path for path in every if path not in others
+    ] or every  # in nbgrader's layout each assignment has its folder
     named = [path for path in files if path.stem == name]
     chosen = named or files
     if not chosen:

@@ -174,15 +174,16 @@ def test_a_typed_text_beside_the_notebook_is_no_second_hand_in(tmp_path: Path) -
 def test_notes_on_names(tmp_path: Path) -> None:
     for path in (
         "ada/week_5.ipynb ada/scratch.ipynb ben/final.ipynb cem/week_5.ipynb dot.ipynb x_1_2_week_5-1.ipynb "
-        "x_1_2_mine-1.ipynb y_1_assignsubmission_file_mine.ipynb"
+        "x_1_2_mine-1.ipynb y_1_assignsubmission_file_mine.ipynb eve/week_4/week_4.ipynb eve/week_5/week_5.ipynb"
     ).split():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("{}")
     assert {found.entry: found.upload_notes for found in find(tmp_path, NAME)} == {
         "ada": ("the folder has 2 notebooks; week_5.ipynb counts",),
         "ben": ("the notebook was renamed to final.ipynb",),
         "cem": (),
         "dot.ipynb": (),
+        "eve": (),
         "x_1_2_mine-1.ipynb": ("the notebook was renamed to mine.ipynb",),
         "x_1_2_week_5-1.ipynb": (),
         "y_1_assignsubmission_file_mine.ipynb": ("the notebook was renamed to mine.ipynb",),
