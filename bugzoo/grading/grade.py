@@ -14,13 +14,13 @@ from bugzoo.grading.judge import judge
 from bugzoo.grading.model import FOR_A_PERSON, UNCHANGED, Check, Result
 from bugzoo.grading.own_decisions import waiting
 from bugzoo.grading.partial_credit import repaired
-from bugzoo.grading.runs import Asked, ahead, on_another_seed, run_of
+from bugzoo.grading.runs import Asked, ahead, on_another_seed, run_of, text_with
 from bugzoo.grading.seeds_together import status_of, together, with_seed
 from bugzoo.grading.stages import stage
 from bugzoo.grading.submission import Submission
 from bugzoo.grading.texts import same_program, tidy
 from bugzoo.grading.tolerances import tolerances
-from bugzoo.grading.unreadable import Unreadable, check_text, for_a_person, of_error
+from bugzoo.grading.unreadable import NoSeed, Unreadable, check_text, of_error
 from bugzoo.running import Job, sandbox
 from bugzoo.scenario import Scenario
 
@@ -62,8 +62,9 @@ def grade(
     started = time.perf_counter()
     try:
         check_text(source)
-    except Unreadable as why:
-        return for_a_person(why)
+        text_with(source, seeds[0])  # a syntax error is told before anything is prepared
+    except (Unreadable, NoSeed, RecursionError, MemoryError) as why:
+        return of_error(why)
     source = device.on_cpu(source)  # also a program that was trained on a GPU is graded on the CPU
     if not attempted and same_program(source, tidy(scenario.source)):
         return Result("not attempted", message=UNCHANGED)
