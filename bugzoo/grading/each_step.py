@@ -117,11 +117,11 @@ def _updates(found: Found, done: str) -> list[Check]:
         saw += f"At step {worst} the change of the weights differs by {wrong[worst]:.0%}."
     wanted = "The optimizer should step as in the healthy program: the same rate, the same momentum and decay."
     compared = Check("update", state_of(not wrong), saw, wanted, max(found.update.values()), group="gone")
-    if found.afterwards <= SAME:
+    if wrong or found.afterwards <= SAME:
         return [compared]
     saw = "The weights at the end of the script are not those that the last step leaves."
     wanted = "What moves the weights after the last step is compared with nothing, so a person looks at it."
-    return [compared, Check("last step", FOR_A_PERSON, saw, wanted, found.afterwards, group="gone")]
+    return [compared, Check("steps", FOR_A_PERSON, saw, wanted, found.afterwards, group="gone")]
 
 
 def _answers(found: Found, same: bool) -> Check:

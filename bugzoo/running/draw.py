@@ -29,11 +29,15 @@ class Asking:
     """In the script's process: `questions` and `answers` are file descriptors of a rank."""
 
     def __init__(self, questions: int, answers: int) -> None:
-        self._questions, self._answers = questions, answers
+        self._questions, self._answers, self._asked = questions, answers, False
+
+    def ask(self) -> None:
+        """Ask whether the step that was just made is kept. `wanted` reads the answer, so that nobody waits for it meanwhile."""
+        self._asked = self._sent(ASK)
 
     def wanted(self) -> bool:
-        """Return whether the step that was just made is kept; `leave` must follow a yes."""
-        return self._sent(ASK) and os.read(self._answers, 1) == YES
+        """Return the answer to the last question; `leave` must follow a yes."""
+        return self._asked and os.read(self._answers, 1) == YES
 
     def leave(self, step: dict[str, Any] | None) -> None:
         """Send a kept step, name -> array; None for one that could not be kept."""

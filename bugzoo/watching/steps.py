@@ -1,8 +1,9 @@
 """Keep single training steps whole, so that another program can make the same step from the same state.
 
 A kept step holds the weights, buffers and optimizer state before it, its batch, its gradients, and the weights after it.
-Which steps are kept is asked only after each of them, and a kept one leaves this process at once: code that behaves well on
-some steps cannot know which, and code that would change a step afterwards finds none.
+Which steps are kept is asked only after each of them. The answer is read after the next one, as a script that waited for it at
+each step would need a third longer, and a kept step leaves this process then: code that behaves well on some steps cannot know
+which, and code that would change an earlier step finds none.
 """
 
 import contextlib
@@ -108,8 +109,12 @@ class Step:
 class Keeping(Protocol):
     """Who says which steps are kept, and takes them."""
 
+    def ask(self) -> None:
+        """Called once after each step, in order."""
+        ...
+
     def wanted(self) -> bool:
-        """Called once after each step, in order: whether that step is kept."""
+        """Called once after each question, and before the next one: whether that step is kept."""
         ...
 
     def leave(self, step: dict[str, np.ndarray] | None) -> None:
@@ -132,6 +137,8 @@ class Steps:
         self._latest: dict[int, Any] = {}
         self._asked = 0
         self._open: Step | None = None
+        self._pending: tuple[int, Step | None, nn.Module] | None = None
+        """The step that was asked for last, whose answer is read after the next one; None for one that cannot be kept."""
         self._last: Step | None = None
         self._names: dict[int, str] = {}
         self._objects: dict[str, nn.Parameter] = {}
@@ -196,10 +203,9 @@ class Steps:
 
     def close(self) -> None:
         """The last step ends with the script, so what moved the weights after it is seen in it. It is kept beside the others."""
-        before = self.moment.step - 2
-        if self._wanted_at(before):
-            self._lose(before)
         model = self._space.get(self.model)
+        self._ask(self.moment.step - 2, None, nn.Module())
+        self._settle()
         if self._open is not None and isinstance(model, nn.Module):
             self._meet(model)
             self._open.after = _same_shapes(self._state(model)[0], self._open.parameters)
@@ -246,40 +252,43 @@ class Steps:
     def _finish(self, model: nn.Module, now: tuple[Tensors, Tensors]) -> None:
         """End the open step: the state `now` is the one after it. Ask once for each step, also for one that was lost."""
         step, self._open = self._open, None
-        if step is None or not self._wanted_at(step.number):
-            return
-        if step.number != self.moment.step - 1:  # others came between, so that is not its own state
-            self._lose(step.number)
+        if step is None:
             return
         parameters, buffers = now
         step.after = _same_shapes(parameters, step.parameters) | buffers
-        with _unnoticed(self.moment):
-            step.answers = _answers(model, step.calls[-1].inputs)
-        self.draw.leave(step.arrays())
+        # if others came between, that is not its own state
+        self._ask(step.number, step if step.number == self.moment.step - 1 else None, model)
 
-    def _wanted_at(self, number: int) -> bool:
-        """Ask for every step up to `number` that was not asked for yet; return the answer for this one.
-
-        Those before it whose answer is yes are lost.
-        """
-        while self._asked < number - 1:
+    def _ask(self, number: int, step: Step | None, model: nn.Module) -> None:
+        """Ask for every step up to `number` that was not asked for yet. Those before it cannot be kept."""
+        while self._asked < number:
+            self._settle()
             self._asked += 1
-            if self.draw.wanted():
-                self._lose(self._asked)
-        if self._asked >= number:
-            return False
-        self._asked = number
-        return self.draw.wanted()
+            self.draw.ask()
+            self._pending = (self._asked, step if self._asked == number else None, model)
 
-    def _lose(self, number: int) -> None:
-        self.lost.append(number)
-        self.draw.leave(None)
+    def _settle(self) -> None:
+        """Read the answer to the last question, and let that step go if it is kept."""
+        if self._pending is None:
+            return
+        (number, step, model), self._pending = self._pending, None
+        if not self.draw.wanted():
+            return
+        if step is None:
+            self.lost.append(number)
+        else:
+            with _unnoticed(self.moment):
+                step.answers = _answers(model, step)
+        self.draw.leave(step.arrays() if step is not None else None)
 
 
-def _answers(model: nn.Module, inputs: list[Tensor]) -> Tensor | None:
-    """Return the output in eval mode of a copy of the model; None without one."""
+def _answers(model: nn.Module, step: Step) -> Tensor | None:
+    """Return the output in eval mode of a copy of the model with the state after the step; None without one."""
     try:
-        found = copy.deepcopy(model).eval()(*inputs)
+        then = copy.deepcopy(model).eval()
+        for name, value in (*then.named_parameters(), *then.named_buffers()):
+            value.data = step.after.get(name, value.data)
+        found = then(*step.calls[-1].inputs)
         return found if isinstance(found, Tensor) else None
     except Exception:  # the model may be anything
         return None

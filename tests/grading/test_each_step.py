@@ -88,8 +88,8 @@ def test_right_repairs_in_other_words_are_equal_step_by_step():
         (("optimizer.zero_grad()", "optimizer.zero_grad() if step % 4 else None"), "gradient"),
         ((FETCH, FETCH + "        if epoch == 3:\n            inputs, targets = images[-32:], labels[-32:]\n"), "data at steps"),
         (("batch_size, shuffle=True)", "batch_size)"), "order"),
-        ((END, f"[p.data.mul_(1.01) for p in model.parameters()]\n{END}"), "last step"),
-        ((END, f"model(images[:8])\n[p.data.mul_(1.01) for p in model.parameters()]\n{END}"), "last step"),
+        ((END, f"[p.data.mul_(1.01) for p in model.parameters()]\n{END}"), "steps"),
+        ((END, f"model(images[:8])\n[p.data.mul_(1.01) for p in model.parameters()]\n{END}"), "steps"),
     ],
     ids=[
         "two epochs", "every seventh", "rate", "weights by hand", "not cleared", "held-out data", "not shuffled",
