@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from bugzoo.errors import UserError
 
+MOST_CHARACTERS = 2**20
+"""A program of more is not read."""
 SECTIONS = ("Head", "Settings", "Data", "Model", "Training", "Evaluation")
 """Sections of every program. Others, such as the Ranks of a program on several ranks, keep their place."""
 

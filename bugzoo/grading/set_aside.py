@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from bugzoo.grading.model import FOR_A_PERSON, Result
 from bugzoo.grading.plain import Outside, outside
 from bugzoo.grading.plain_names import within
-from bugzoo.grading.unreadable import MOST_TEXT
+from bugzoo.grading.program import MOST_CHARACTERS
 
 ALLOW = "BUGZOO_ALLOW"
 """Environment variable for nbgrader: further names that hand-ins may use, with commas between."""
@@ -90,7 +90,7 @@ def mention(source: str, handed_out: str) -> str:
 
 
 def _outside(source: str, handed_out: str, allow: Sequence[str]) -> list[Outside]:
-    if len(source) > MOST_TEXT:  # grading says so
+    if len(source) > MOST_CHARACTERS:  # grading says so
         return []
     try:
         return outside(source, handed_out, allow)

@@ -4,6 +4,7 @@ That is no fault of the machine, which would cost no attempt. It is wrong, and a
 """
 
 from bugzoo.grading.model import FOR_A_PERSON, Result
+from bugzoo.grading.program import MOST_CHARACTERS
 from bugzoo.running import Run
 from bugzoo.running.draw import AHEAD, STRANGE
 from bugzoo.syntax import parse
@@ -12,8 +13,6 @@ A_PERSON = "A person may look at it."
 """The last sentence of such a result's message."""
 
 
-MOST_TEXT = 2**20
-"""Most characters of a program."""
 NO_MEMORY = "The grader itself has not enough memory."
 
 
@@ -44,8 +43,8 @@ def check_text(source: str) -> None:
         source.encode()
         parse(source.replace("\0", " "))
         why = "it has null bytes" if "\0" in source else ""
-        if len(source) > MOST_TEXT:
-            why = f"it is longer than {MOST_TEXT // 2**20} MiB. Leave out long comments and data"
+        if len(source) > MOST_CHARACTERS:
+            why = f"it is longer than {MOST_CHARACTERS // 2**20} MiB. Leave out long comments and data"
     except SyntaxError:
         why = ""
     except UnicodeEncodeError:

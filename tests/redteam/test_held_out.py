@@ -10,7 +10,7 @@ from tests.redteam import held_out
 from tests.sampling import only_in_prove
 
 CARRIED = [
-    ("class_imbalance_ignored", "the grader's rows after the last step", "withheld off"),
+    ("class_imbalance_ignored", "the grader's rows beside the batch", "withheld off"),
     only_in_prove("padding_row_trained", "the grader's rows remembered", "salt off"),
 ]
 
