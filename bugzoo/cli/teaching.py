@@ -280,11 +280,11 @@ def grade(
 
 
 def _without_score(records: list[Any]) -> None:
-    """Name the hand-ins that have no score and say what to do, and end with exit code 1 if there are any."""
+    """Name the hand-ins that were not graded and say what to do, and end with exit code 1 if one has no score."""
     left = [record for record in records if record.points is None]
     for_a_person = [record for record in left if record.state == FOR_A_PERSON]
     for what, some in {
-        "could not be graded": [record for record in left if record.state == UNGRADED],
+        "could not be graded": [record for record in records if record.state == UNGRADED],
         "for a person (more than plain PyTorch; `--allow NAME` grades it)": [one for one in for_a_person if one.aside],
         "for a person (look at the line, and enter the points)": [one for one in for_a_person if not one.aside],
     }.items():

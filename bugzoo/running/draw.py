@@ -32,7 +32,7 @@ class Asking:
         self._questions, self._answers, self._asked = questions, answers, False
 
     def ask(self) -> None:
-        """Ask whether the step that was just made is kept. `wanted` reads the answer, so that nobody waits for it meanwhile."""
+        """Ask whether the step that was just made is kept. The script goes on, and `wanted` reads the answer later."""
         self._asked = self._sent(ASK)
 
     def wanted(self) -> bool:
