@@ -39,5 +39,5 @@ def nbgrader(records: Sequence[Record], assignment: str, people: dict[str, dict[
         names = [who.get(field, "") for field in ("last_name", "first_name", "email")]
         late = "" if record.points is None else "0.0"
         row = [assignment, "", record.timestamp, record.student, *names, score, late, score, float(record.max_points)]
-        writer.writerow([csv_cell(value) for value in (*row, "; ".join(note.rstrip(".") for note in notes(record)))])
+        writer.writerow([csv_cell(value) for value in (*row, "; ".join(notes(record)))])
     return out.getvalue()
