@@ -22,7 +22,6 @@ KINDS = {
     ast.AsyncFunctionDef: ("async", "a function that other code runs in parts"),
     ast.Await: ("await", "a function that other code runs in parts"),
 }
-UNHOOKED = "`forward` by itself calls none of the hooks that see a batch"
 FOR_ALL = "it changes an imported module or a class for the whole program"
 
 
@@ -132,7 +131,7 @@ class _Reader:
         if call and name:
             fixed = function == "setattr" and self.fixed(call.args[0], name)
             whole = [(f"{ast.unparse(call.args[0])}.{name}", FOR_ALL)]
-            return whole if fixed else [("forward", UNHOOKED)] if name == "forward" else attribute(name, self.own)
+            return whole if fixed else attribute(name, self.own)
         if call and call.args and (function == "hasattr" or self.plain_object(call.args[0])):
             return []
         return [(function, f"`{function}` with a name that is computed")]
@@ -152,11 +151,10 @@ class _Reader:
             return [(self.imports.path(node) or ast.unparse(node), FOR_ALL)]
         if self.imports.read_as_chain(node):  # as one, from its first name
             return []
-        if node.attr == "forward":
-            of_super = isinstance(node.value, ast.Call) and last_name(node.value.func) == "super"
-            return [] if _changed(node) or of_super else [("forward", UNHOOKED)]
+        of_super = isinstance(node.value, ast.Call) and last_name(node.value.func) == "super"
+        inherited = node.attr == "forward" and (of_super or _changed(node))
         named = node.attr == "__class__" and getattr(self.parents[node], "attr", "") == "__name__"
-        return [] if named else attribute(node.attr, self.own)
+        return [] if inherited or named else attribute(node.attr, self.own)
 
     def fixed(self, node: ast.AST, name: str) -> bool:
         """Return whether an attribute stays as it is: of an imported module or class, or what a class of one's own does."""

@@ -1,6 +1,7 @@
 """The trusted side: the reference model from the grader's own text, the twin's numbers, and scores of weights."""
 
 import contextlib
+import copy
 import json
 import os
 import socket
@@ -146,9 +147,12 @@ def fits(scenario: Scenario, weights: dict[str, np.ndarray]) -> bool:
 
 
 def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarray) -> np.ndarray:
-    """Return the reference model's outputs with a submission's weights, in float32."""
-    model = space(healthy_text(scenario), scenario.program)["model"]
+    """Return the reference model's outputs with a submission's weights, in float32.
+
+    They go into a copy: what one hand-in leaves, such as NaN, must not reach the next one.
+    """
     with trusted, torch.no_grad(), torch.random.fork_rng(devices=[]), one_thread():
+        model = copy.deepcopy(space(healthy_text(scenario), scenario.program)["model"])
         own = constants(model)
         state = {name: torch.as_tensor(np.array(value)) for name, value in weights.items() if name not in own}
         model.load_state_dict(model.state_dict() | state)

@@ -18,10 +18,14 @@ COLUMNS = (
 
 
 def notes(record: Record) -> list[str]:
-    """Return what is odd about a hand-in: why it could not be graded, that it was renamed, for whom it was drawn."""
+    """Return what is odd about a hand-in: why it could not be graded, that it was renamed, for whom it was drawn.
+
+    They are joined by semicolons in a cell, so none ends with a full stop.
+    """
     waiting = record.state in (UNGRADED, FOR_A_PERSON) or record.message.endswith(A_PERSON)
     why = [": ".join(filter(None, (record.state, record.message)))] if waiting else []
-    return [*why, *([MISSING] if record.state == MISSING else []), *record.notes]
+    every = (*why, *([MISSING] if record.state == MISSING else []), *record.notes)
+    return [note.removesuffix(".") for note in every]
 
 
 def nbgrader(records: Sequence[Record], assignment: str, people: dict[str, dict[str, Any]]) -> str:

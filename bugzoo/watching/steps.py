@@ -2,7 +2,7 @@
 
 A kept step holds the weights, buffers and optimizer state before it, its batch, its gradients, and the weights after it.
 Which steps are kept is asked only after each of them. The answer is read after the next one, as a script that waited for it at
-each step would need a third longer, and a kept step leaves this process then: code that behaves well on some steps cannot know
+each step would need a sixth longer, and a kept step leaves this process then: code that behaves well on some steps cannot know
 which, and code that would change an earlier step finds none.
 """
 

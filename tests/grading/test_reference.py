@@ -33,6 +33,17 @@ def test_averages_that_a_layer_kept_are():
     assert size and distance > 0.01
 
 
+def test_what_a_hand_in_leaves_does_not_reach_the_next_one():
+    """With NaN in the reference model each comparison of two of its outputs said that they differ."""
+    scenario = Scenario("mlp", settings={"epochs": 1})
+    inputs, _ = reference.questions(scenario)
+    model = reference.space(reference.healthy_text(scenario), scenario.program)["model"]
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    bad = {name: value.numpy() * float("nan") for name, value in before.items()}
+    assert np.isnan(reference.answer(scenario, bad, inputs[:8])).all()
+    assert all(value.equal(before[name]) for name, value in model.state_dict().items()) and model.training
+
+
 def kept(*parameters: tuple[str, float]) -> int:
     """Elements that never moved, of parameters with 6 numbers each: (name, change)."""
     found = [Parameter(name, (2, 3), True, "float32", "cpu", 0, changed) for name, changed in parameters]

@@ -48,13 +48,12 @@ FAULT = Fault(
         "Remove the logarithm. An eps or a clamp inside the log() only ends the NaN. Measured on a plain perceptron "
         "(`mlp`), the validation loss then stays above 1.5 times the healthy one. The minimum over the batch also lets "
         "one sample change the output of another. If you want a logarithm, log1p(relu(x)) is defined for every x and "
-        "uses one sample alone. The result is still a different network."
+        "uses one sample alone. The result is still a different network, and on `digits_cnn` and `modular_addition` a clearly "
+        "worse one: the grader refuses it there."
     ),
     repairs=instead(
         LINE,
         {
-            "log1p": "$HIDDEN = torch.log1p(F.relu($HIDDEN))",
-            "an odd logarithm": "$HIDDEN = $HIDDEN.sign() * torch.log1p($HIDDEN.abs())",
             "rectified already here": "$HIDDEN = F.relu($HIDDEN)",
             "softplus": "$HIDDEN = F.softplus($HIDDEN)",
             "an argument above one": "$HIDDEN = torch.log(1 + torch.exp($HIDDEN))",
