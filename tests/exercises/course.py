@@ -15,12 +15,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Course:
-    """`folder` holds everything that nbgrader writes; removing it leaves nothing behind."""
+    """`folder` holds everything that nbgrader writes; removing it leaves nothing behind.
 
-    def __init__(self, folder: Path) -> None:
+    `made`: a course folder to copy; else that of all exercises is made.
+    """
+
+    def __init__(self, folder: Path, made: Path | None = None) -> None:
         self.folder = folder / "course"
-        self.folder.mkdir(parents=True)
-        course(self.folder)
+        if made is not None:
+            shutil.copytree(made, self.folder)
+        else:
+            self.folder.mkdir(parents=True)
+            course(self.folder)
         bin_folder = str(Path(sys.executable).parent)  # nbgrader calls alembic by its bare name
         self.environment = os.environ | {
             "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import shutil
 from pathlib import Path
 
 import nbformat
@@ -19,10 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 @pytest.fixture(scope="module")
 def course(week: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """`bugzoo assign`'s folder is the course's, as it is."""
-    made = Course(tmp_path_factory.mktemp("nbgrader"))
-    shutil.rmtree(made.folder)
-    shutil.copytree(week, made.folder)
-    return made
+    return Course(tmp_path_factory.mktemp("nbgrader"), week)
 
 
 @pytest.mark.sampled(0)
