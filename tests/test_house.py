@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks import house
 from tests.benchmarks.footprint import build_wheel
 
 ROOT = Path(__file__).parent.parent
@@ -174,3 +175,15 @@ def test_commands_in_the_readme_exist():
     used = {name for code in blocks + inline for name in re.findall(r"^bugzoo ([a-z-]+)", code, re.MULTILINE)}
     assert len(used) >= 8
     assert used <= known, used - known
+
+
+@pytest.mark.slow
+def test_machinery_grows_no_faster_than_content():
+    numbers = house.measured()
+    assert set(house.CONTENT) <= set(numbers["rooms"]), "a room of the table is gone"
+    assert numbers["per line"] <= house.MOST_PER_LINE and numbers["vague"] <= house.MOST_VAGUE
+
+
+def test_a_line_of_code_is_neither_blank_nor_a_comment_nor_a_docstring():
+    text = '"""Of the module."""\n\nLEAST = 1\n"""Of a constant.\n\nTwo lines."""\n\ndef f(x):  # a comment\n    # another\n'
+    assert house.code_lines(f'{text}    """Of f."""\n    return (\n        x\n    )\n') == 5
