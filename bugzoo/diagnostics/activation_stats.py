@@ -21,11 +21,11 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "dead_share": ("share of units that are 0 for every sample", "small"),
-    "worst_dead_share": ("the same share in the worst layer", "below 0.5"),
-    "saturated_share": ("share of tanh and sigmoid outputs at their bounds", "small"),
-    "inner_growth": ("output spread of the second-last layer over the first, at the start", "0.01 to 5"),
-    "growth": ("output spread of the last layer over the first, at the start", "0.01 to 10"),
+    "dead_share": ("share of ReLU units that are 0 for every sample", "0 to 0.75"),
+    "worst_dead_share": ("share of ReLU units that are 0 for every sample, worst module", "0 to 0.75"),
+    "saturated_share": ("share of tanh and sigmoid outputs at their bounds", "0 to 0.5"),
+    "inner_growth": ("spread of the second-last layer over the first, first step", "0.01 to 10"),
+    "growth": ("spread of the last layer over the first, first step", "0.01 to 10"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a confident model that ends in its only sigmoid, where more than 75 % of outputs are near 0 or 1. "
@@ -110,7 +110,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, "dead_share", "worst_dead_share", "saturated_share", "growth", "inner_growth")
     worst, growth = numbers.get("worst_dead_share", 0.0), numbers.get("growth", 1.0)
     if worst > 0.9 and numbers["samples"] >= LEAST:
-        text = f"{share(worst)} of the worst layer's units are 0 for every sample (usually less than half) and pass no gradient"
+        text = f"{share(worst)} of the worst layer's units are 0 for every sample (usually up to 75%) and pass no gradient"
         suspects = (Suspect("initialisation/dead_relu", 0.7, text), Suspect("initialisation/zero_weights", 0.5, text))
         return Verdict("activation_stats", True, text, shown, suspects)
     if numbers.get("saturated_share", 0.0) > 0.75:

@@ -23,8 +23,8 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "factor": ("factor on the attention scores before the softmax", "1/sqrt of the next number"),
-    "width": ("width of a query (d)", ""),
+    "factor": ("factor on the attention scores before the softmax", "1/sqrt(d)"),
+    "width": ("width d of a query", ""),
     "spread": ("spread of the scores before the softmax", ""),
 }
 KNOWN_PROBLEMS = (

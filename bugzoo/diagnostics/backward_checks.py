@@ -21,8 +21,8 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "checked_share": ("share of backward passes that search for NaN", "0"),
-    "noted": ("graphs left at the end that store each operation's stack", "0"),
+    "checked_share": ("share of backward passes that look for NaN", "0"),
+    "noted": ("graphs at the end that store a stack per operation", "0"),
 }
 KNOWN_PROBLEMS = (
     "A false positive where one step was traced in anomaly mode on purpose, and a variable still holds its loss at the end. "

@@ -20,10 +20,10 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "alone_gap": ("distance between a sample's outputs alone and in its batch", "0"),
-    "again_gap": ("distance between the outputs of the same batch, passed twice", "0"),
-    "batch_leak": ("movement of outputs when other samples change", "0"),
-    "alone": ("samples passed alone", ""),
+    "alone_gap": ("a sample alone and in its batch, padding kept, difference", "0 to 0.01"),
+    "again_gap": ("a batch passed twice with equal random numbers, difference", "0 to 0.001"),
+    "batch_leak": ("change of other samples over that of the changed ones", "0 to 0.001"),
+    "alone": ("samples that go through the model alone as well", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a model that mixes samples on purpose, such as message passing over sampled subgraphs or "

@@ -25,13 +25,13 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "mixed": ("variety of the labels in a batch, over that of random batches", "near 1"),
+    "mixed": ("label entropy of a batch over that of random batches", "0.7 to 1.3"),
     "classes": ("classes in all batches together", ""),
     "classes_in_batch": ("classes in one batch, on average", ""),
-    "same_batch_share": ("share of batches that repeat the first one", "0"),
+    "same_batch_share": ("share of kept batches equal to the first one", "0 to 0.1"),
     "loader_batches": ("batches of the largest loader", ""),
-    "repeated_epoch_share": ("share of batches that the last epoch repeats from the first", "0"),
-    "epochs": ("epochs of training", ""),
+    "repeated_epoch_share": ("share of batches that come again in the last epoch", "0 to 0.1"),
+    "epochs": ("epochs", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive for full-batch training beside a DataLoader of several batches, and for continual learning with few "

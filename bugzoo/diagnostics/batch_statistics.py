@@ -19,9 +19,9 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "rows": ("rows that enter the model at once in training", "16 or more"),
-    "values": ("values per channel that a layer averages", "30 or more"),
-    "scatter": ("log ratio of batch variances to running variances, root mean square", "below 0.2"),
+    "rows": ("samples that a BatchNorm layer averages over", "from 4"),
+    "values": ("values per channel that a BatchNorm layer averages over", "from 8"),
+    "scatter": ("log ratio of batch to running variances (RMS)", "0 to 0.3"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for image models that train on one image at a time and use BatchNorm as instance normalization on "
@@ -86,8 +86,8 @@ def measure(run: Run) -> dict[str, Any]:
 def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires on batches of a few rows whose variances are far from the running ones."""
     shown = pick(numbers, *SHOWN)
-    text = f"a training batch has {numbers['rows']:.0f} rows (usually 16 or more), {numbers['values']:.0f} values per channel. "
-    text += f"Its variances differ from the running ones by {numbers['scatter']:.2f} in log ratio (usually below 0.2)"
+    text = f"a training batch has {numbers['rows']:.0f} rows (usually 4 or more), {numbers['values']:.0f} values per channel. "
+    text += f"Its variances differ from the running ones by {numbers['scatter']:.2f} in log ratio (usually up to 0.3)"
     if numbers["rows"] <= FEW and numbers["scatter"] > FAR:
         return Verdict("batch_statistics", True, text, shown, (Suspect("modes/batch_norm_tiny_batches", 0.8, text),))
     return Verdict("batch_statistics", False, text, shown)

@@ -21,12 +21,12 @@ COST = 1
 WHOLE = True  # it cannot judge a training that was cut short
 SHOWN = {
     "classes": ("classes in the evaluation", ""),
-    "rare_classes": ("classes that are rare in training", "0"),
-    "rarity": ("samples of a rare class over those of a common one", "near 1"),
-    "common_recall": ("recall of the common classes", ""),
-    "rare_recall": ("recall of the rare classes", "about that of the common ones"),
+    "rare_classes": ("classes under a third of an even share in training", ""),
+    "rarity": ("training samples of a rare class over a usual one", ""),
+    "common_recall": ("mean recall of the common classes", ""),
+    "rare_recall": ("mean recall of the rare classes", "about that of the common ones"),
     "recall_gap": ("recall of common classes minus recall of rare ones", "near 0"),
-    "accuracy": ("accuracy over all samples", "about the next number"),
+    "accuracy": ("accuracy over all samples", "about the balanced accuracy"),
     "balanced_accuracy": ("balanced accuracy: mean recall of the classes", ""),
     "flattery": ("accuracy minus balanced accuracy", "near 0"),
 }

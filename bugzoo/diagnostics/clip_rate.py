@@ -20,11 +20,11 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "limit": ("limit of the gradient norm, or of its values", ""),
-    "bites_share": ("share of steps clipped to that limit", "a few percent"),
-    "over_share": ("share of steps with a gradient above the limit", "0"),
-    "times_over": ("gradient norm before clipping over the limit, first batch", "below 10"),
-    "cosine": ("cosine between the gradients before and after clipping", "1"),
+    "limit": ("limit of clipping", ""),
+    "bites_share": ("share of steps clipped to the limit", "a few percent"),
+    "over_share": ("share of steps with a gradient above the limit", "0 to 0.01"),
+    "times_over": ("gradient norm before clipping over the limit, first batch", "0 to 10"),
+    "cosine": ("cosine between the gradients before and after clipping", "0.99 to 1.01"),
 }
 KNOWN_PROBLEMS = (
     "A false positive where large gradients are clipped only at the start, at fewer than 1 % of a long run's steps. "

@@ -21,8 +21,8 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "breaks": ("lines at which one graph ends and another begins", "0"),
-    "versions": ("compilations of one piece for different shapes", "1 or 2: the last batch is shorter"),
+    "breaks": ("lines at which a compiled graph ends", "0"),
+    "versions": ("compilations of one piece, for other shapes", "0 to 4"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for five or more input shapes that are compiled once each on purpose, and for deliberate graph "

@@ -19,7 +19,7 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "steps": ("optimizer steps before the end", "all of them"),
+    "steps": ("optimizer steps before the error", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a script that ends a complete training with an exception of its own, such as an early-stopping "

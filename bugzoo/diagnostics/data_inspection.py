@@ -19,15 +19,15 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "samples": ("samples in the kept batches", ""),
+    "samples": ("samples in all kept batches", ""),
     "min": ("smallest input value", ""),
-    "max": ("largest input value", ""),
+    "max": ("largest input value in all kept batches", "from 0.1"),
     "mean": ("mean of the inputs", ""),
     "std": ("standard deviation of the inputs", "near 1 if they were standardized"),
     "classes": ("classes among the labels", ""),
-    "neighbour_agreement": ("share of near neighbors with the same label", "well above the next number"),
-    "chance_agreement": ("the same share by chance", ""),
-    "label_entropy": ("entropy of the labels: loss of predicting their frequencies (nats)", "the loss ends far below"),
+    "neighbour_agreement": ("share of near neighbors with one label", "well above chance"),
+    "chance_agreement": ("share of near neighbors with one label, by chance", ""),
+    "label_entropy": ("entropy of the labels in all kept batches (nats)", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive for inputs below 0.1 in their own units, and for parity-like labels while the model has not learned "

@@ -23,8 +23,8 @@ from bugzoo.syntax import parse
 COST = 1
 SHOWN = {
     "gap": ("largest difference between stepwise and full next-token distributions", "0"),
-    "first_gap": ("the same in the first generated text", "0"),
-    "later_gap": ("the same in the second generated text", "0"),
+    "first_gap": ("first text token by token and at once, difference", "0 to 0.001"),
+    "later_gap": ("second text token by token and at once, difference", "0 to 0.001"),
     "written": ("generated tokens that were compared", ""),
 }
 KNOWN_PROBLEMS = (

@@ -20,10 +20,10 @@ from bugzoo.running.result import Run
 COST = 0
 RERUNS = 1
 SHOWN = {
-    "first_difference": ("first step at which two runs differ", "0: no difference"),
-    "size": ("relative difference of the loss at that step", "0"),
-    "largest": ("largest relative difference of the loss", "0"),
-    "compared": ("steps that were compared", ""),
+    "first_difference": ("first step whose loss differs (0: none)", "0"),
+    "size": ("relative difference of the loss, first step that differs", "0 to 1e-05"),
+    "largest": ("largest relative difference of the loss", "0 to 0.001"),
+    "compared": ("steps compared with a second run of the script", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a script that leaves its seed open on purpose, or whose batches depend on the timing of threads. "

@@ -21,9 +21,9 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "row_sum": ("sum of one row that enters the loss", "any number"),
-    "log_prob_spread": ("span of the log-probabilities of one row (nats)", "several, once the model has learned"),
-    "lowest_loss": ("lowest loss of any step (nats)", ""),
+    "row_sum": ("sum of a row given to the loss, last batch", ""),
+    "log_prob_spread": ("nats between the log-probabilities of a row, last measured step", ""),
+    "lowest_loss": ("lowest loss of a step (nats)", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive where nll_loss gets probabilities on purpose, to maximize the expected accuracy instead of the "

@@ -19,7 +19,7 @@ COST = 1
 SHOWN = {
     "copies": ("input columns that equal the target", "0"),
     "columns": ("columns of the inputs", ""),
-    "nearest": ("largest correlation of a column with the target", "below 1"),
+    "nearest": ("largest correlation of an input column with the target", "0 to 0.95"),
     "samples": ("samples that were compared", ""),
 }
 KNOWN_PROBLEMS = (

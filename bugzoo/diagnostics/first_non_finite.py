@@ -17,11 +17,11 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "step": ("first step with a NaN or an infinity", "none"),
-    "loss_step": ("first step with a NaN or infinite loss", "none"),
+    "step": ("first step with a number that is not finite", ""),
+    "loss_step": ("first step whose loss is not finite", ""),
     "loss_before": ("last finite loss before that", ""),
-    "module": ("module in which it appears first", ""),
-    "direction": ("pass in which it appears", ""),
+    "module": ("module with the first number that is not finite", ""),
+    "direction": ("pass with the first number that is not finite", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a script that handles an infinite loss itself, for example with nan_to_num_() on its gradients. "

@@ -20,10 +20,10 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "leftover": ("gradient norm left before backward(), over that at the step", "0"),
-    "stale_share": ("share of steps that begin with a gradient other than zero", "0"),
-    "empty_share": ("share of steps whose gradient is exactly zero", "0"),
-    "backwards_per_step": ("backward() calls per step", "1, or the number of micro-batches"),
+    "leftover": ("norm left before backward(), over the norm at the step", "0 to 0.01"),
+    "stale_share": ("share of steps that begin with a gradient other than 0", "0 to 0.1"),
+    "empty_share": ("share of steps with no gradient, or one that is 0", "0 to 0.05"),
+    "backwards_per_step": ("backward() calls per step", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive where old gradients are kept on purpose, such as grad.mul_(0.9), or where a hinge loss under SGD is "

@@ -21,7 +21,7 @@ COST = 0
 RERUNS = 1
 """The two run side by side, in the time of one."""
 SHOWN = {
-    "differs": ("two fresh processes differ (1: yes)", "0"),
+    "differs": ("fresh processes that end differently (1: yes)", "0"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a script that uses a set and prints a time or a temporary path, because printed output is "

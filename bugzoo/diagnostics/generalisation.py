@@ -17,9 +17,9 @@ from bugzoo.running.result import Run
 COST = 1
 WHOLE = True  # it cannot judge a training that was cut short
 SHOWN = {
-    "train_accuracy": ("accuracy on training batches", "about the next number, or a little above"),
+    "train_accuracy": ("accuracy on the last training batches", "that of the evaluation, or a little above"),
     "validation_accuracy": ("accuracy in the script's evaluation", ""),
-    "gap": ("training accuracy minus validation accuracy", "0 to 0.1"),
+    "gap": ("training accuracy minus validation accuracy", "-0.15 to 0.25"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for strong augmentation, which lowers training accuracy, and for pretraining and a new head in the "
@@ -74,7 +74,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text += " (usually a little less): many training labels are wrong"
         return Verdict("generalisation", True, text, shown, (Suspect("data/label_noise", 0.75, text),))
     if gap > ABOVE:
-        text += " (usually at most 0.1 less): the model memorizes its training data"
+        text += " (usually up to 0.25 less): the model memorizes its training data"
         suspects = (Suspect("fit/no_regularisation", 0.5, text), Suspect("data/ordered_split", 0.3, text))
         return Verdict("generalisation", True, text, shown, suspects)
     return Verdict("generalisation", False, text, shown)

@@ -18,10 +18,10 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "total_norm": ("gradient norm, median over steps", ""),
-    "largest_norm": ("largest gradient norm", "a few times the median"),
-    "growth": ("late gradient norm over early gradient norm", ""),
-    "first_over_last": ("first layer's gradient norm over the last layer's", "above 1e-4"),
+    "total_norm": ("norm of all gradients together, median over the steps", ""),
+    "largest_norm": ("norm of all gradients together, largest of a step", "a few times the median"),
+    "growth": ("norm of all gradients together, late over early", "0 to 50"),
+    "first_over_last": ("gradient norm of the first trained layer over the last", "0.0001 to 10000"),
     "missing_share": ("share of weight matrices without a gradient", "0"),
     "zero_share": ("share of weight matrices whose gradient is exactly 0", "0"),
 }

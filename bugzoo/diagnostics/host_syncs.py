@@ -33,8 +33,8 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "syncs": ("host syncs per forward pass", "1 or 2"),
-    "printed": ("lines printed per step", "0"),
+    "syncs": ("host syncs per forward pass", "0 to 4"),
+    "printed": ("lines printed per step", "0 to 1"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for many .item() calls on a CPU, where they wait for nothing, and for logging done only at the first "

@@ -19,7 +19,7 @@ COST = 0
 SHOWN = {
     "first_loss": ("loss of the first step (nats)", ""),
     "chance": ("loss of guessing, ln C (nats)", ""),
-    "ratio": ("first loss over the loss of guessing", "about 1"),
+    "ratio": ("first loss over the loss of guessing", "0 to 3"),
 }
 KNOWN_PROBLEMS = (
     "A false positive where a large regression term joins the cross-entropy: the total loss, not the cross-entropy "

@@ -22,9 +22,9 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "values": ("distinct numbers among the inputs", "the next number, or more"),
-    "held": ("distinct numbers in the table that they come from", ""),
-    "whole_share": ("share of inputs that are whole numbers", ""),
+    "values": ("distinct values in all kept batches", ""),
+    "held": ("distinct values in the script's table of such rows", ""),
+    "whole_share": ("share of inputs that are whole numbers", "0 to 0.9"),
     "ones": ("share of inputs that are not 0", ""),
     "largest": ("share of the table that is its largest number", ""),
 }

@@ -22,11 +22,11 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "moved": ("distance between the outputs of two samples", "far above 0.00001"),
+    "moved": ("distance between the outputs of two samples", "from 0.0001"),
     "loss": ("loss on the last kept batch", ""),
-    "dealt_loss": ("loss with samples paired with other targets", "higher"),
-    "zero_loss": ("loss with zeros as inputs", "higher"),
-    "input_spread": ("distance between two samples, over their size", "above 0"),
+    "dealt_loss": ("loss with samples paired with other targets", "above the loss on the batch"),
+    "zero_loss": ("loss with zeros as inputs", "above the loss on the batch"),
+    "input_spread": ("distance between two samples, over their size", "from 0.001"),
 }
 KNOWN_PROBLEMS = (
     "A false positive early in a regression on very large, unscaled targets: beside their spread, the outputs of two "

@@ -19,7 +19,7 @@ COST = 1
 SHOWN = {
     "kept_first": ("first loss that the script records", "the loss of guessing"),
     "chance": ("loss of guessing, ln C (nats)", ""),
-    "ratio": ("first recorded loss over the loss of guessing", "about 1"),
+    "ratio": ("first loss that the script records, over the loss of guessing", "0.2 to 5"),
     "scale": ("loss scale of the GradScaler", ""),
 }
 KNOWN_PROBLEMS = (

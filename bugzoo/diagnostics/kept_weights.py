@@ -27,9 +27,9 @@ from bugzoo.syntax import called, parse
 COST = 1
 SHOWN = {
     "copies": ("copies of the weights that the script holds", ""),
-    "loss": ("loss in the script's evaluation, with the final weights", ""),
-    "kept_loss": ("the same loss with the best of the copies", "not lower"),
-    "better": ("share by which the loss of the copy is lower", "0"),
+    "loss": ("loss in the evaluation with the final weights", ""),
+    "kept_loss": ("loss in the evaluation with the best of the copies", "not lower than with the final ones"),
+    "better": ("share by which the loss of the copy is lower", "up to 0.01"),
     "restored": ("copies that equal the final weights", ""),
 }
 KNOWN_PROBLEMS = (

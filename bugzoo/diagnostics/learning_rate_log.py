@@ -23,13 +23,13 @@ from bugzoo.running.result import Run
 COST = 1  # schedulers and optimizers are read while they are alive
 SHOWN = {
     "steps": ("optimizer steps", ""),
-    "scheduler_steps": ("scheduler steps", "one per unit of its plan"),
-    "planned": ("steps in the plan of the schedule", "as many as it made"),
+    "scheduler_steps": ("scheduler steps", "from 1"),
+    "planned": ("scheduler steps in its plan", ""),
     "first_rate": ("learning rate of the first step", ""),
-    "intended_first_rate": ("first learning rate in the plan of the schedule", "that of the first step"),
+    "intended_first_rate": ("first learning rate in the plan", "that of the first step"),
     "last_rate": ("learning rate of the last step", ""),
-    "update_ratio": ("change of the parameters per step, relative to their size", "1e-4 to 1e-2"),
-    "takeovers": ("times that a new optimizer took over the same parameters", "0"),
+    "update_ratio": ("median change of the parameters, skipped steps as 0 (share)", ""),
+    "takeovers": ("new optimizers that took over the same parameters", "0 to 1"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a cosine schedule that rises again on purpose, or a run that ends before its scheduler's "

@@ -22,9 +22,9 @@ from bugzoo.watching.records import STATISTICS
 COST = 0
 SHOWN = {
     "first_loss": ("loss of the first step", ""),
-    "final_loss": ("loss at the end", ""),
+    "final_loss": ("loss at the end, mean of the last finite tenth", ""),
     "best_loss": ("lowest smoothed loss", "the final loss"),
-    "peak_loss": ("highest loss", "the first loss"),
+    "peak_loss": ("highest loss of a step", ""),
     "chance": ("loss of guessing, ln C (nats)", ""),
     "steps": ("optimizer steps", ""),
 }

@@ -25,14 +25,14 @@ from bugzoo.running.result import Run
 COST = 1
 _UNDER = "with torch.autocast('cpu', torch.{}):\n            logits = model(inputs[rows])"
 SHOWN = {
-    "underflow_share": ("share of gradient elements that float16 rounds to 0", "about 0"),
-    "overflow_share": ("share of gradient elements that are not finite in float16", "0"),
-    "skipped_share": ("share of steps that the GradScaler skipped", "about 0"),
+    "underflow_share": ("share of gradient elements that float16 rounds to 0", "0 to 0.05"),
+    "overflow_share": ("share of gradient elements not finite in float16", "0"),
+    "skipped_share": ("share of steps that the GradScaler skipped", "0 to 0.2"),
     "scale": ("loss scale at the end", ""),
-    "rise": ("largest ratio of the loss scales of two neighboring steps", "1 or 2"),
-    "rise_from": ("loss scale before that rise", ""),
-    "rise_step": ("step of that rise", ""),
-    "skipped_after_rise": ("skipped steps among the 20 after it", "0"),
+    "rise": ("largest factor between the loss scales of two steps", "1 to 2"),
+    "rise_from": ("loss scale before its largest rise", ""),
+    "rise_step": ("step of the largest rise of the loss scale", ""),
+    "skipped_after_rise": ("skipped steps among the 20 after the largest rise", "0"),
 }
 KNOWN_PROBLEMS = (
     "A false positive where the script multiplies its float16 loss by a constant, and divides the gradients by it "

@@ -17,10 +17,10 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "height": ("highest loss above its neighbors, in median distances", "below 10"),
-    "step": ("step with that loss", ""),
-    "times": ("loss there, over the median of its neighbors", "1 to 2"),
-    "spikes": ("steps 20 distances above their neighbors and far above all others", "0"),
+    "height": ("highest loss above its neighbors, in median distances", ""),
+    "step": ("step of the loss highest above its neighbors", ""),
+    "times": ("loss highest above its neighbors, over their median", ""),
+    "spikes": ("steps 20 median distances above all others around them", "0"),
 }
 KNOWN_PROBLEMS = (
     "A false positive where a large penalty joins the loss at a few steps on purpose, as in lazy regularization. "

@@ -18,8 +18,8 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "growth_mib_per_step": ("growth of resident memory per step (MiB)", "about 0"),
-    "graphs_alive": ("autograd graphs alive at once", "1 or 2"),
+    "growth_mib_per_step": ("growth of memory per step (MiB)", "-2 to 2"),
+    "graphs_alive": ("computation graphs alive at once", "0 to 8"),
     "steps": ("optimizer steps", ""),
 }
 KNOWN_PROBLEMS = (

@@ -23,8 +23,8 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "columns": ("columns standardized over rows that are not all training rows", "0"),
-    "mean_train": ("largest mean of these columns over the training rows, in deviations", "0"),
+    "columns": ("columns with mean 0 over more than the training rows", "0"),
+    "mean_train": ("largest mean of such columns over training rows, in deviations", "0 to 0.001"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a published table that was already standardized before the script loads and splits it. "

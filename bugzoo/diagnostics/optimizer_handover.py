@@ -19,10 +19,10 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "left_out_share": ("share of old trainable parameters that the last optimizer lacks", "0"),
-    "frozen_share": ("share of old parameters that are frozen at the end", "a part"),
-    "inside_share": ("share of new parameters placed before old ones, as in adapters", ""),
-    "rate_ratio": ("learning rate of old parameters over that of new ones", "about 0.1"),
+    "left_out_share": ("share trained before, trainable, not in the last optimizer", "0 to 0.05"),
+    "frozen_share": ("share trained before, not trainable at the end", "0 to 0.9"),
+    "inside_share": ("share of new elements that lie before old ones", ""),
+    "rate_ratio": ("learning rate of parameters trained before over new ones", "0 to 0.5"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a linear probe: a backbone trained earlier in the run that stays frozen on purpose under a "

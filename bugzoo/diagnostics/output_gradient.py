@@ -25,14 +25,14 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "answers": ("outputs looked at", ""),
-    "row_sum": ("sum of a row's gradient, relative to its size", "0"),
-    "column_sum": ("sum of a column's gradient, relative to its size", "well above 0"),
-    "asked_label_share": ("share of outputs pushed toward their label", "1"),
-    "asked_input_share": ("share of outputs pushed toward the input token at their position", "small"),
-    "even_share": ("how well equal probabilities for all classes explain the gradient", "0"),
-    "weight": ("sum of the weights of all outputs in a step", "1"),
-    "beyond_share": ("share of outputs at positions after the end of their input", "0"),
+    "answers": ("outputs (rows) with a gradient in the first step", ""),
+    "row_sum": ("sum of a row's gradient over its size", "0 to 0.001"),
+    "column_sum": ("sum of a class's gradient over its size", "0.001 to 1.01"),
+    "asked_label_share": ("share of outputs pushed toward their label", "0.95 to 1"),
+    "asked_input_share": ("share of outputs pushed toward the input token there", "0 to 0.5"),
+    "even_share": ("share of the gradient toward equal probabilities", "0 to 0.9"),
+    "weight": ("sum of the weights of all outputs in the first step", "0 to 2"),
+    "beyond_share": ("share of outputs after the end of their input", "0 to 0.05"),
 }
 KNOWN_PROBLEMS = (
     "A false positive where labels start at 1 and the loss call itself subtracts 1, as in `criterion(logits, y - "

@@ -23,10 +23,10 @@ _RECURRENT = re.compile(r"(weight|bias)_(ih|hh)_l\d+(_reverse)?$")
 """Parameters of a layer of nn.LSTM, nn.GRU and nn.RNN, by their names."""
 SHOWN = {
     "elements": ("elements of all parameters", ""),
-    "largest_change": ("largest change of a parameter, relative to its size", ""),
-    "unmoved_share": ("share of elements that never changed", "0"),
-    "optimised_share": ("share of elements that an optimizer holds", "1"),
-    "without_gradient_share": ("share of elements in an optimizer that no gradient reached", "0"),
+    "largest_change": ("change of a tensor over the run, largest (share)", "0.01 to 100"),
+    "unmoved_share": ("share of elements that never moved", ""),
+    "optimised_share": ("share of elements in an optimizer that stepped", ""),
+    "without_gradient_share": ("share of elements in an optimizer, never with a gradient", "0"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for random layers frozen on purpose after their creation, or a large head that the loss never "

@@ -36,11 +36,11 @@ dist.destroy_process_group()
 """
 SHOWN = {
     "ranks": ("ranks", ""),
-    "steps_fewest": ("steps of the rank with the fewest", "equal"),
-    "steps_most": ("steps of the rank with the most", "equal"),
-    "spread": ("spread of the ranks' losses at one step", "above 0"),
-    "parameter_spread": ("spread of the ranks' parameters at the end", "0"),
-    "loss_factor": ("first loss over ln(classes)", "about 1"),
+    "steps_fewest": ("steps of the rank that made the fewest", "as many as every other rank"),
+    "steps_most": ("steps of the rank that made the most", "as many as every other rank"),
+    "spread": ("largest distance of two losses at a step, over the mean", "from 1e-06"),
+    "parameter_spread": ("distance of the ranks' parameters at the end", "0 to 1e-05"),
+    "loss_factor": ("first loss over ln(classes)", "0.75 to 1.5"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for tensor or pipeline parallelism: ranks hold different parameters, or compute equal losses, "

@@ -22,10 +22,10 @@ COST = 1
 SHOWN = {
     "reported": ("accuracy that the script reports", "the recomputed one"),
     "recomputed": ("accuracy recomputed over all samples", ""),
-    "gap": ("difference of the two accuracies", "0"),
+    "gap": ("difference of reported and recomputed accuracy", "0 to 0.001"),
     "reported_loss": ("loss that the script reports", "the recomputed one"),
     "recomputed_loss": ("mean loss recomputed over all samples", ""),
-    "loss_gap": ("relative difference of the two losses", "0"),
+    "loss_gap": ("relative difference of reported and recomputed loss", "0 to 0.001"),
     "samples": ("targets in the evaluation", ""),
 }
 KNOWN_PROBLEMS = (

@@ -22,12 +22,12 @@ from bugzoo.running.result import Run
 COST = 0
 RERUNS = 2
 SHOWN = {
-    "first_difference": ("first step at which the resumed run differs", "0: none"),
-    "size": ("relative difference of the loss there", "0"),
-    "largest": ("largest relative difference of the loss", "0"),
-    "stopped_at": ("step at which the run was stopped", ""),
-    "more_steps": ("steps trained twice", "0"),
-    "metric_gap": ("difference of the metrics at the end", "0"),
+    "first_difference": ("first step whose loss differs when resumed (0: none)", "0"),
+    "size": ("relative difference of the loss when it first differs", "0 to 1e-05"),
+    "largest": ("largest relative difference of the loss when resumed", "0 to 0.001"),
+    "stopped_at": ("step at which a run was interrupted, then resumed", ""),
+    "more_steps": ("steps made twice (negative: left out)", "0"),
+    "metric_gap": ("difference of the metrics at the end", "0 to 1e-05"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a script whose random numbers are not seeded, because two uninterrupted runs differ as "

@@ -24,10 +24,10 @@ from bugzoo.watching.functional import wrapped
 
 COST = 0
 SHOWN = {
-    "evaluations_with_graph": ("forward passes in eval mode that built a graph for nothing", "0"),
-    "evaluations_without": ("forward passes in eval mode without a graph", "all of them"),
-    "passes": ("forward passes that still hold their activations at the end", "0 or 1"),
-    "held_mib": ("MiB of activations held at the end", "0"),
+    "evaluations_with_graph": ("passes in eval mode with gradients, no backward()", "0"),
+    "evaluations_without": ("passes in eval mode without gradients", ""),
+    "passes": ("forward passes with activations alive at the end", "0 to 1"),
+    "held_mib": ("activations alive at the end (MiB)", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive for saliency or adversarial inputs in eval mode that use torch.autograd.grad on the inputs "

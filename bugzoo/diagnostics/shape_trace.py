@@ -25,7 +25,7 @@ SHOWN = {
     "modules": ("modules that were called", ""),
     "samples_in": ("first axis of the input", ""),
     "samples_out": ("first axis of the output", "that of the input"),
-    "changed_at": ("first call at which the first axis changes", "0: none"),
+    "changed_at": ("first module call that changes the first axis, 0 for none", "0"),
     "answer_axes": ("axes of the output", ""),
     "target_axes": ("axes of the targets", ""),
 }

@@ -20,11 +20,11 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "data_ms": ("ms to fetch a batch", ""),
-    "forward_ms": ("ms of the forward pass", ""),
-    "backward_ms": ("ms of the backward pass", ""),
-    "step_ms": ("ms of the optimizer step", ""),
-    "data_share": ("share of a step spent on fetching the batch", "below one half"),
+    "data_ms": ("data and all else before the forward pass (ms)", ""),
+    "forward_ms": ("forward pass with the loss (ms)", ""),
+    "backward_ms": ("backward pass (ms)", ""),
+    "step_ms": ("optimizer step (ms)", ""),
+    "data_share": ("share of a step before its forward pass", "0 to 0.7"),
     "num_workers": ("worker processes of the loader", ""),
 }
 KNOWN_PROBLEMS = (
@@ -88,7 +88,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     starved = numbers["data_share"] > 0.6 and numbers["data_ms"] > SLOW_MS
     if not starved:
         return Verdict("step_timeline", False, text, shown)
-    text += f": {share(numbers['data_share'])} of it passes before the forward pass (usually below half)"
+    text += f": {share(numbers['data_share'])} of it passes before the forward pass (usually up to 70%)"
     workers = numbers["num_workers"]
     if workers > 0 and numbers.get("idle_share", math.nan) < BUSY:
         text += ". The machine is busy, so the worker processes may have no processor: look again when it is idle"

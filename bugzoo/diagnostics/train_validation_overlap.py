@@ -16,9 +16,9 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "shared": ("share of validation samples that are training samples too", "near 0"),
-    "validated": ("validation samples looked at", ""),
-    "trained": ("training samples looked at", ""),
+    "shared": ("share of validation samples that are training samples too", "0 to 0.1"),
+    "validated": ("validation samples that were compared", ""),
+    "trained": ("training samples that were compared", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive where the evaluation reads the training loader last on purpose, or where short inputs repeat "

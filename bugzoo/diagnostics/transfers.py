@@ -31,8 +31,8 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "batch_copies": ("copies of the same batch before the model gets it", "0 or 1"),
-    "inside": ("activations that change device in a forward pass", "0"),
+    "batch_copies": ("copies of the batch per forward pass", "0 to 1.5"),
+    "inside": ("device changes inside a forward pass", "0"),
 }
 KNOWN_PROBLEMS = (
     "A false positive where a copy of the batch is changed on purpose, as in masked language modeling. "

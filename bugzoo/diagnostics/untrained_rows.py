@@ -24,8 +24,8 @@ COST = 1
 WHOLE = True  # a training that was cut short has not seen all its data
 SHOWN = {
     "read": ("words that the evaluation reads", ""),
-    "untrained_share": ("share of these words whose row got no gradient", "near 0"),
-    "reached_share": ("share of rows used in training or evaluation", ""),
+    "untrained_share": ("share of words whose embedding row had no gradient", "0 to 0.02"),
+    "reached_share": ("share of embedding rows used in training or evaluation", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive for pretrained vectors, whose rows help without a gradient, and for recommenders whose "

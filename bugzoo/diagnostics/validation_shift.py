@@ -23,11 +23,11 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "label_distance": ("share of labels to change until both match, beyond chance", "near 0"),
-    "unseen_classes": ("share of validation labels that never occur in training, beyond chance", "0"),
-    "mean_shift": ("difference of the mean inputs, over the training spread", "near 0"),
-    "spread_ratio": ("spread of validation inputs over that of training inputs", "near 1"),
-    "redrawn": ("share of evaluation inputs that change the second time", "0"),
+    "label_distance": ("share of labels to change until both sets match", "0 to 0.25"),
+    "unseen_classes": ("share of validation labels not in training", "0 to 0.05"),
+    "mean_shift": ("shift of the mean input, in training deviations", "0 to 0.3"),
+    "spread_ratio": ("deviation of validation inputs over training inputs", "0.5 to 2"),
+    "redrawn": ("share of inputs that change when it runs again", "0"),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a training set balanced on purpose, a test set from another domain, or random test-time "

@@ -17,9 +17,9 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "shrunk_to": ("size of the weight matrices at the end over the start", "about 1, or more"),
-    "smallest": ("the same for the matrix that shrank most", ""),
-    "loss_left": ("loss at the end over that at the start", "well below 1"),
+    "shrunk_to": ("norm at the end over the start, median of the matrices", "from 0.6"),
+    "smallest": ("norm at the end over the start, smallest of a matrix", ""),
+    "loss_left": ("loss at the end over that at the start", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive where target noise keeps the loss above half of its start while a suitable weight decay "

@@ -22,9 +22,9 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "noise": ("whether a worker draws random numbers (1: yes)", ""),
-    "identical": ("whether two workers draw the same numbers (1: yes)", "0"),
-    "repeated": ("whether the next epoch draws the same numbers (1: yes)", "0"),
+    "noise": ("workers that draw random numbers (1: yes)", ""),
+    "identical": ("share of draws that two workers have in common", "0"),
+    "repeated": ("share of draws that two epochs have in common", "0"),
     "workers": ("worker processes of the loader", ""),
 }
 KNOWN_PROBLEMS = (

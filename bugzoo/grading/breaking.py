@@ -237,7 +237,7 @@ def _said(claim: Claim, value: float | None) -> str:
         what = both_modes.SAYS[key]
     else:
         view = ", ".join(f"`{one}`" for one in views_of([claim.left]))
-        what = f"View {view}, {instrument(group).SHOWN[key][0]}"
+        what = f"View {view}, “{instrument(group).SHOWN[key][0]}”"
     return f"{what} {value:.3g}." if value is not None else f"{what} was not measured."
 
 

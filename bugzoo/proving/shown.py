@@ -23,7 +23,7 @@ def key_of(name: str) -> str:
     texts = (handed_out(exercise), *((broken_text(exercise),) if exercise.breaks else ()))
     telling = _telling(exercise)
     counted = views.names() if exercise.trap or exercise.breaks else [name for names in telling for name in names]
-    ranges = [(name, [(row.source, row.usual) for row in views.rows(name)]) for name in counted]
+    ranges = [(name, [(row.source, row.range) for row in views.rows(name)]) for name in counted]
     return code.keyed((*texts, exercise.trap, *telling, ranges), (looking, code.core()))
 
 

@@ -34,10 +34,10 @@ ROWS = (
     Row("labels_in_batch", "distinct labels in the batch shown", (2, ANY)),
     Row("data_inspection.samples", "samples in all kept batches"),
     Row("data_inspection.max", "largest input value in all kept batches", (0.1, ANY)),
-    Row("data_inspection.non_finite_share", "share of their values that are not finite", (0, 0)),
-    Row("data_inspection.label_entropy", "entropy of their labels (nats)"),
-    Row("data_inspection.neighbour_agreement", "share of near neighbors with one label"),
-    Row("data_inspection.chance_agreement", "the same by chance"),
+    Row("data_inspection.non_finite_share", "share of input values that are not finite", (0, 0)),
+    Row("data_inspection.label_entropy", "entropy of the labels in all kept batches (nats)"),
+    Row("data_inspection.neighbour_agreement", "share of near neighbors with one label", "well above chance"),
+    Row("data_inspection.chance_agreement", "share of near neighbors with one label, by chance"),
     Row("data_inspection.agreement_over_chance", "share of near neighbors with one label, above chance", (0.1, 1)),
     Row("batch_order.mixed", "label entropy of a batch over that of random batches", (0.7, 1.3)),
     Row("batch_order.same_batch_share", "share of kept batches equal to the first one", (0, 0.1)),
@@ -49,7 +49,7 @@ ROWS = (
     Row("input_detail.held", "distinct values in the script's table of such rows"),
     Row("input_detail.whole_share", "share of inputs that are whole numbers", (0, 0.9)),
     Row("normalisation_source.columns", "columns with mean 0 over more than the training rows", (0, 0)),
-    Row("normalisation_source.mean_train", "their largest mean over the training rows, in deviations", (0, 0.001)),
+    Row("normalisation_source.mean_train", "largest mean of such columns over training rows, in deviations", (0, 0.001)),
 )
 # fmt: on
 

@@ -13,25 +13,25 @@ from bugzoo.views.row import Row
 
 ROWS = (
     Row("gradient_health.total_norm", "norm of all gradients together, median over the steps"),
-    Row("gradient_health.growth", "the same late in training over early", (0, 50)),
-    Row("gradient_health.first_over_last", "norm in the first trained layer over the last", (1e-4, 1e4)),
+    Row("gradient_health.growth", "norm of all gradients together, late over early", (0, 50)),
+    Row("gradient_health.first_over_last", "gradient norm of the first trained layer over the last", (1e-4, 1e4)),
     Row("without", "trainable tensors without a gradient", (0, 0)),
     Row("zero", "trainable tensors whose gradient is exactly 0", (0, 0)),
-    Row("gradient_health.largest_norm", "largest norm of a step"),
+    Row("gradient_health.largest_norm", "norm of all gradients together, largest of a step", "a few times the median"),
     Row("fresh_gradient.stale_share", "share of steps that begin with a gradient other than 0", (0, 0.1)),
     Row("fresh_gradient.leftover", "norm left before backward(), over the norm at the step", (0, 0.01)),
     Row("fresh_gradient.empty_share", "share of steps with no gradient, or one that is 0", (0, 0.05)),
     Row("fresh_gradient.backwards_per_step", "backward() calls per step"),
     Row("clip_rate.limit", "limit of clipping"),
     Row("clipped_at", "place of clipping in the picture's order, from 1", (3, 3)),
-    Row("clip_rate.bites_share", "share of steps that end at that limit"),
-    Row("clip_rate.over_share", "share of steps above the limit", (0, 0.01)),
-    Row("clip_rate.times_over", "norm before clipping over the limit, first batch", (0, 10)),
+    Row("clip_rate.bites_share", "share of steps clipped to the limit", "a few percent"),
+    Row("clip_rate.over_share", "share of steps with a gradient above the limit", (0, 0.01)),
+    Row("clip_rate.times_over", "gradient norm before clipping over the limit, first batch", (0, 10)),
     Row("clip_rate.cosine", "cosine between the gradients before and after clipping", (0.99, 1.01)),
     Row("loss_scale.scale", "loss scale at the end"),
     Row("loss_scale.rise", "largest factor between the loss scales of two steps", (1, 2)),
-    Row("loss_scale.underflow_share", "share of elements that float16 rounds to 0", (0, 0.05)),
-    Row("loss_scale.overflow_share", "share of elements that are not finite in float16", (0, 0)),
+    Row("loss_scale.underflow_share", "share of gradient elements that float16 rounds to 0", (0, 0.05)),
+    Row("loss_scale.overflow_share", "share of gradient elements not finite in float16", (0, 0)),
 )
 
 

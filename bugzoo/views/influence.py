@@ -30,7 +30,7 @@ ROWS = (
     Row("batch_independence.batch_leak", "change of other samples over that of the changed ones", (0, 1e-3)),
     Row("batch_independence.alone", "samples that go through the model alone as well"),
     Row("dependency.future_leak", "change of earlier outputs when later tokens change", (0, 1e-3)),
-    Row("dependency.future_leak_beyond_next", "the same, but for the position right after", (0, 1e-3)),
+    Row("dependency.future_leak_beyond_next", "change of outputs when tokens beyond the next one change", (0, 1e-3)),
     Row("dependency.future_reach", "farthest position ahead that moves an output; 9: beyond", (0, 0)),
     Row("ahead", "positions from an input token to its target", (1, 1)),
     Row("dependency.padding_leak", "change of outputs when their padding is removed", (0, 1e-3)),
@@ -41,14 +41,14 @@ ROWS = (
     Row("highest_sum", "largest sum of an attention row", (0.99, 1.01)),
     Row("dependency.attention_partial_rows", "share of attention rows that do not sum to 1", (0, 0.05)),
     Row("attention_scale.width", "width d of a query"),
-    Row("attention_scale.factor", "factor on the attention scores before the softmax"),
+    Row("attention_scale.factor", "factor on the attention scores before the softmax", "1/sqrt(d)"),
     Row("scale", "that factor times sqrt(d)", (0, 2)),
     Row("attention_scale.spread", "spread of the scores before the softmax"),
     Row("input_independence.input_spread", "distance between two samples, over their size", (1e-3, ANY)),
     Row("input_independence.moved", "distance between the outputs of two samples", (1e-4, ANY)),
     Row("input_independence.loss", "loss on the last kept batch"),
-    Row("input_independence.dealt_loss", "loss with samples paired with other targets"),
-    Row("input_independence.zero_loss", "loss with zeros as inputs"),
+    Row("input_independence.dealt_loss", "loss with samples paired with other targets", "above the loss on the batch"),
+    Row("input_independence.zero_loss", "loss with zeros as inputs", "above the loss on the batch"),
 )
 
 

@@ -33,7 +33,7 @@ ROWS = (
     Row("learning_rate_log.scheduler_steps", "scheduler steps", (1, ANY)),
     Row("learning_rate_log.planned", "scheduler steps in its plan"),
     Row("learning_rate_log.of_plan", "scheduler steps over those of its plan", (0.5, 1.5)),
-    Row("learning_rate_log.intended_first_rate", "first learning rate in the plan"),
+    Row("learning_rate_log.intended_first_rate", "first learning rate in the plan", "that of the first step"),
     Row("first_of_plan", "first learning rate over the first in the plan", (0.99, 1.01)),
     Row("learning_rate_log.takeovers", "new optimizers that took over the same parameters", (0, 1)),
     Row("optimizer_handover.rate_ratio", "learning rate of parameters trained before over new ones", (0, 0.5)),

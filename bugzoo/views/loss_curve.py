@@ -31,9 +31,9 @@ ROWS = (
     Row("lowest", "lowest loss of a step", (0, ANY)),
     Row("loss_curve.peak_loss", "highest loss of a step"),
     Row("loss_spikes.height", "highest loss above its neighbors, in median distances"),
-    Row("loss_spikes.step", "step of that loss"),
-    Row("loss_spikes.times", "that loss over the median of its neighbors"),
-    Row("loss_spikes.spikes", "steps 20 such distances above all others around them", (0, 0)),
+    Row("loss_spikes.step", "step of the loss highest above its neighbors"),
+    Row("loss_spikes.times", "loss highest above its neighbors, over their median"),
+    Row("loss_spikes.spikes", "steps 20 median distances above all others around them", (0, 0)),
     Row("first_non_finite.loss_step", "first step whose loss is not finite"),
     Row("lost", "share of steps whose loss is not finite", (0, 0)),
 )

@@ -24,8 +24,8 @@ ROWS = (
     Row("peak_mib", "most resident memory of the process (MiB)"),
     Row("memory_audit.growth_mib_per_step", "growth of memory per step (MiB)", (-2, 2)),
     Row("memory_audit.marked", "steps whose computation graph was followed"),
-    Row("memory_audit.graphs_alive", "of these graphs, alive at once", (0, 8)),
-    Row("memory_audit.graphs_kept", "alive beyond those of the loop's variables", (0, 5)),
+    Row("memory_audit.graphs_alive", "computation graphs alive at once", (0, 8)),
+    Row("memory_audit.graphs_kept", "computation graphs alive beyond the loop's variables", (0, 5)),
     Row("retained_graphs.passes", "forward passes with activations alive at the end", (0, 1)),
     Row("retained_graphs.held_mib", "activations alive at the end (MiB)"),
     Row("retain_graph.kept_share", "share of operations with activations after backward()", (0, 0.5)),
@@ -85,7 +85,7 @@ def draw(numbers: dict[str, Any], figure: Any) -> None:
     else:
         _draw.absent(ax, "no step was made whose\nmemory was measured")
     counts, sizes = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
-    usual = {name: row.usual[1] for row in ROWS for name, key in COUNTS.items() if row.source == key and row.usual}
+    usual = {name: row.range[1] for row in ROWS for name, key in COUNTS.items() if row.source == key and row.range}
     for ax, sources, unit, least in ((counts, COUNTS, "count", 10), (sizes, SIZES, "MiB", 1)):
         _draw.prepare(ax, "", unit)
         if not _bars.bars(ax, _bars.known(numbers, sources), least, 1, usual if ax is counts else None):

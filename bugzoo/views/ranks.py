@@ -17,8 +17,8 @@ from bugzoo.views.row import ANY, Row
 
 ROWS = (
     Row("rank_check.ranks", "ranks"),
-    Row("rank_check.steps_fewest", "steps of the rank that made the fewest"),
-    Row("rank_check.steps_most", "steps of the rank that made the most"),
+    Row("rank_check.steps_fewest", "steps of the rank that made the fewest", "as many as every other rank"),
+    Row("rank_check.steps_most", "steps of the rank that made the most", "as many as every other rank"),
     Row("steps_apart", "steps between these two", (0, 0)),
     Row("unfinished", "ranks that did not reach the end", (0, 0)),
     Row("ended", "where each rank is at the end"),

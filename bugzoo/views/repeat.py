@@ -21,20 +21,20 @@ from bugzoo.views.row import Row
 
 ROWS = (
     Row("twice", "a batch passed twice in eval mode, difference", (0, 1e-5)),
-    Row("batch_independence.again_gap", "the same with equal random numbers", (0, 1e-3)),
-    Row("batch_independence.alone_gap", "a sample alone, padding kept, and in its batch", (0, 0.01)),
-    Row("decoding.first_gap", "a text token by token and at once, first text", (0, 1e-3)),
-    Row("decoding.later_gap", "the same, second text", (0, 1e-3)),
-    Row("decoding.written", "tokens that were compared"),
+    Row("batch_independence.again_gap", "a batch passed twice with equal random numbers, difference", (0, 1e-3)),
+    Row("batch_independence.alone_gap", "a sample alone and in its batch, padding kept, difference", (0, 0.01)),
+    Row("decoding.first_gap", "first text token by token and at once, difference", (0, 1e-3)),
+    Row("decoding.later_gap", "second text token by token and at once, difference", (0, 1e-3)),
+    Row("decoding.written", "generated tokens that were compared"),
     Row("fresh_noise.seeded", "calls per step that reset a random generator", (0, 0)),
-    Row("fresh_noise.looked_at", "steps that were run again for this"),
+    Row("fresh_noise.looked_at", "steps that were run again"),
     Row("worker_noise.workers", "worker processes of the loader"),
     Row("worker_noise.noise", "workers that draw random numbers (1: yes)"),
     Row("worker_noise.identical", "share of draws that two workers have in common", (0, 0)),
     Row("worker_noise.repeated", "share of draws that two epochs have in common", (0, 0)),
     Row("determinism.compared", "steps compared with a second run of the script"),
     Row("determinism.first_difference", "first step whose loss differs (0: none)", (0, 0)),
-    Row("determinism.size", "relative difference of the loss at that step", (0, 1e-5)),
+    Row("determinism.size", "relative difference of the loss, first step that differs", (0, 1e-5)),
     Row("determinism.largest", "largest relative difference of the loss", (0, 1e-3)),
     Row("fresh_process.differs", "fresh processes that end differently (1: yes)", (0, 0)),
     Row("resumption.stopped_at", "step at which a run was interrupted, then resumed"),
@@ -98,7 +98,7 @@ def draw(numbers: dict[str, Any], figure: Any) -> None:
     if not found:
         _draw.absent(ax, "nothing could be asked twice")
         return
-    usual = {row.source: row.usual[1] for row in ROWS if row.usual}
+    usual = {row.source: row.range[1] for row in ROWS if row.range}
     ax.set_xscale("log")
     for row, (name, (gap, step)) in enumerate(found.items()):
         end = max(usual[QUESTIONS[name][0]], 3 * ZERO)

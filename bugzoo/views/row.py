@@ -15,13 +15,18 @@ class Row:
 
     `source`: `instrument.key` for a number that an instrument measures, or the key of a number of the view itself.
     `label`: what is measured, with its unit; it names no cause.
-    `usual`: (smallest, largest) value of healthy runs, -ANY or ANY where it is open. None: a fact about this run, such
-    as a count, which has no usual range.
+    `usual`: (smallest, largest) value of healthy runs, -ANY or ANY where it is open; in words where another number of
+    the run says it. None: a fact about this run, such as a count, which has no usual range.
     """
 
     source: str
     label: str
-    usual: tuple[float, float] | None = None
+    usual: tuple[float, float] | str | None = None
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The usual range in numbers; None for a fact, and for one in words."""
+        return self.usual if isinstance(self.usual, tuple) else None
 
     def value(self, numbers: Mapping[str, Any]) -> Any:
         """Return the number; None if it was not measured."""
@@ -31,14 +36,14 @@ class Row:
     def outside(self, numbers: Mapping[str, Any]) -> bool:
         """Return whether the number is known and outside its usual range."""
         value = self.value(numbers)
-        if self.usual is None or not isinstance(value, int | float):
+        if self.range is None or not isinstance(value, int | float):
             return False
-        return not self.usual[0] <= value <= self.usual[1]
+        return not self.range[0] <= value <= self.range[1]
 
     def usual_text(self) -> str:
         """Return the usual range as text; "" for a fact."""
-        if self.usual is None:
-            return ""
+        if not isinstance(self.usual, tuple):
+            return self.usual or ""
         low, high = self.usual
         if low == high:
             return number(low)

@@ -53,7 +53,7 @@ def draw(numbers: dict[str, Any], figure: Any) -> None:
     timeline, counts = figure.subplots(2, 1, height_ratios=(1, 2.6))
     _timeline(timeline, numbers)
     _draw.prepare(counts, "", "times a step")
-    usual = {row.source: row.usual[1] for row in ROWS if row.usual}
+    usual = {row.source: row.range[1] for row in ROWS if row.range}
     if not _bars.bars(counts, _bars.known(numbers, COUNTS), LEAST, 1, {n: usual[key] for n, key in COUNTS.items()}):
         _draw.absent(counts, "the loop's body was not run again")
 

@@ -35,8 +35,8 @@ ROWS = (
     Row("steps_per_backward", "optimizer steps per backward() call", (0.01, 1)),
     Row("typical_step", "change of all parameters in a step, median (share)", USUAL),
     Row("largest_step", "change of all parameters in a step, largest (share)", (1e-4, 0.5)),
-    Row("learning_rate_log.update_ratio", "median change in a step, with skipped steps as 0 (share)"),
-    Row("parameter_audit.largest_change", "change over the run, largest of a tensor (share)", (0.01, 100)),
+    Row("learning_rate_log.update_ratio", "median change of the parameters, skipped steps as 0 (share)"),
+    Row("parameter_audit.largest_change", "change of a tensor over the run, largest (share)", (0.01, 100)),
     Row("loss_scale.skipped_share", "share of steps that the GradScaler skipped", (0, 0.2)),
 )
 

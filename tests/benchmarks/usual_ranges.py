@@ -1,22 +1,29 @@
 """Do the healthy programs lie in every usual range of every view? Prints what lies outside, and writes the numbers down.
 
     python -m tests.benchmarks.usual_ranges [--save] [--program mlp ...] [--size tiny] [--views batch ...]
+    python -m tests.benchmarks.usual_ranges --opened [--instruments activation_stats ...]
 
 Each of the 14 programs runs with all views, in its tiny and in its full size: about half an hour on two quiet cores. With
---save the numbers go to `proofs/views.json`, against which the gate holds the ranges.
+--save the numbers go to `proofs/views.json`, against which the gate holds the ranges. With --opened the healthy scripts outside
+the catalogue run instead, an hour; smallest and largest number of each range are printed, and who lies outside.
 """
 
 import json
+import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bugzoo import programs, views
+from bugzoo import diagnostics, programs, views
 from bugzoo.grading.looks import measured
 from bugzoo.proving import ledger
+from bugzoo.running import Job, run_worker
+from bugzoo.running.job import Limits
 from bugzoo.running.pool import run_all
 from bugzoo.scenario import Scenario
 from tests.benchmarks import report as reports
+from tests.benchmarks.opened import opened
 
 SLOW = {("amp_transformer", "full")}
 """Takes ten minutes on a processor; its tiny size is measured."""
@@ -40,6 +47,35 @@ def numbers(what: tuple[str, str, tuple[str, ...]]) -> dict[str, dict[str, float
                for name in names for row in views.outside(name, found[name].numbers)]  # fmt: skip
     print(f"{program} {size}: {time.perf_counter() - start:.0f} s", *outside, sep="\n  ", flush=True)
     return kept
+
+
+def of_opened(names: Sequence[str]) -> None:
+    """Print the smallest and largest number of each range that these instruments have, over the opened healthy scripts."""
+    rows = [
+        row for name in views.names() for row in views.rows(name) if row.range and row.source.split(".")[0] in names
+    ]
+    seen: dict[str, dict[str, float]] = {row.source: {} for row in rows}
+    with tempfile.TemporaryDirectory() as place:
+        for script in opened(Path(place)):
+            if not script.healthy or script.ranks > 1:
+                continue
+            report = {"after": "bugzoo.diagnostics:measure_all", "after_args": {"names": list(names)}}
+            run = run_worker(
+                Job(script.path.read_text(encoding="utf-8"), file=str(script.path), limits=Limits(90), **report)
+            )
+            numbers = {
+                f"{name}.{key}": value for name, one in run.readings.items() for key, value in one.numbers.items()
+            }
+            for row in rows:
+                if isinstance(value := row.value(numbers), int | float):
+                    seen[row.source][script.name] = value
+            print(".", end="", flush=True)
+    print()
+    for row in rows:
+        if found := seen[row.source]:
+            outside = [f"{name} {value:.3g}" for name, value in found.items() if row.outside({row.source: value})]
+            print(f"{row.source}: {len(found)} scripts, {min(found.values()):.3g} to {max(found.values()):.3g}, usual "
+                  f"{row.usual_text()}", *outside, sep="; ")  # fmt: skip
 
 
 def text(known: dict[str, Any]) -> str:
@@ -66,7 +102,12 @@ def main() -> None:
     parser.add_argument("--program", nargs="*", default=programs.names())
     parser.add_argument("--size", nargs="*", default=["tiny", "full"])
     parser.add_argument("--views", nargs="*", default=views.names())
+    parser.add_argument("--opened", action="store_true", help="the healthy scripts outside the catalogue")
+    parser.add_argument("--instruments", nargs="*", default=diagnostics.names(), help="with --opened")
     given = parser.parse_args()
+    if given.opened:
+        of_opened(given.instruments)
+        return
     asked = [
         (name, size, tuple(given.views)) for size in given.size for name in given.program if (name, size) not in SLOW
     ]

@@ -67,9 +67,13 @@ def test_what_the_fault_measures_passes() -> None:
 @pytest.mark.parametrize(
     ("numbers", "name", "said"),
     [
-        ({"overfit_one_batch__ratio": 0.62}, "overfit_one_batch.ratio", "lowest loss over first loss 0.62."),
+        ({"overfit_one_batch__ratio": 0.62}, "overfit_one_batch.ratio", "“lowest loss over the first” 0.62."),
         ({"overfit_one_batch__ratio": None}, "overfit_one_batch.ratio", "was not measured."),
-        ({"loss_curve__final_loss": 0.57}, "loss_curve.final_loss", "View `loss_curve`, loss at the end 0.57."),
+        (
+            {"loss_curve__final_loss": 0.57},
+            "loss_curve.final_loss",
+            "View `loss_curve`, “loss at the end, mean of the last finite tenth” 0.57.",
+        ),
         ({"metrics__accuracy": 0.94}, "metrics.accuracy", "The program reports its validation accuracy 0.94."),
         ({"metrics__accuracy": 0.94, "grader__accuracy": 0.94}, "grader.accuracy", "accuracy 0.94."),
         ({"grader__accuracy": float("nan")}, "evaluation", "accuracy inf."),

@@ -108,7 +108,7 @@ def test_every_answer_earns_what_it_should(name: str) -> None:
 
 def ranges(outside: dict[int, list[str]]) -> tuple[Recorded, ...]:
     """Five runs: position -> sources of the gradients' rows that are outside their usual range."""
-    rows = {row.source: row.usual for row in views.rows("gradients") if row.usual}
+    rows = {row.source: row.range for row in views.rows("gradients") if row.range}
     found = []
     for place in range(1, 6):
         numbers = {source: rows[source][1] + 1 for source in outside.get(place, ())}

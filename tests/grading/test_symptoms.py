@@ -52,7 +52,7 @@ def test_a_symptom_is_a_number_without_a_cause(name, change, cause):
 def test_an_instrument_without_a_sentence_gives_its_numbers(monkeypatch):
     monkeypatch.delitem(ALARMS, "fresh_gradient")
     text = symptom("fresh_gradient", HEALTHY["fresh_gradient"] | {"stale_share": 1.0})
-    assert "share of steps that begin with a gradient other than zero: 1 (usually 0)." in text
+    assert "share of steps that begin with a gradient other than 0: 1 (usually 0 to 0.1)." in text
     assert title("fresh_gradient") == "Fresh gradient" and "_" not in text and not list(voice.long_ones(text))
 
 

@@ -185,7 +185,7 @@ REWORDED = (
     ("diagnostics/clip_rate.py", "gradients are clipped to", "gradients are limited to"),
     ("diagnostics/clip_rate.py", ", at {share(numbers['bites_share'])}", "; {share(numbers['bites_share'])}"),
     ("diagnostics/resumption.py", '"steps are skipped"', '"steps are missing"'),
-    ("diagnostics/determinism.py", "first step at which two runs differ", "first step that differs"),
+    ("diagnostics/determinism.py", "first step whose loss differs (0: none)", "first step that differs"),
     ("grading/recovery.py", "The weights of the trained model were shuffled", "The trained model got shuffled weights"),
     ("grading/vital.py", "None of them raises an alarm", "No alarm was raised"),
     ("grading/integrity.py", "The optimizer steps were counted", "All optimizer steps were counted"),

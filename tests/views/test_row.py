@@ -9,7 +9,14 @@ from bugzoo.views.row import ANY, Row, number
 
 @pytest.mark.parametrize(
     ("usual", "text"),
-    [((0, 0), "0"), ((-ANY, 0.5), "up to 0.5"), ((1e-4, ANY), "from 0.0001"), ((0.01, 5), "0.01 to 5"), (None, "")],
+    [
+        ((0, 0), "0"),
+        ((-ANY, 0.5), "up to 0.5"),
+        ((1e-4, ANY), "from 0.0001"),
+        ((0.01, 5), "0.01 to 5"),
+        (None, ""),
+        ("that of the input", "that of the input"),
+    ],
 )
 def test_usual_text(usual: tuple[float, float] | None, text: str) -> None:
     assert Row("x", "a number", usual).usual_text() == text

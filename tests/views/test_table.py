@@ -40,6 +40,14 @@ def test_what_an_instrument_says_and_what_a_fault_claims_is_seen(name: str) -> N
     assert not missing, f"give it a Row in {TABLE[name]}, or a reason in NOT_SHOWN"
 
 
+@pytest.mark.parametrize("name", views.names())
+def test_a_view_and_checkup_say_the_same_of_a_number(name: str) -> None:
+    for row in views.rows(name):
+        instrument, _, key = row.source.rpartition(".")
+        told = getattr(diagnostics.instrument(instrument), "SHOWN", {}) if instrument else {}
+        assert told.get(key, (row.label, row.usual_text())) == (row.label, row.usual_text()), row.source
+
+
 def test_no_reason_for_what_is_shown() -> None:
     assert not [one for one in NOT_SHOWN if one in SOURCES]
     assert not [one for one in (*NOT_SHOWN, *ELSEWHERE) if one.split(".")[0] not in diagnostics.names()]
