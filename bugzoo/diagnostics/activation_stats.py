@@ -110,7 +110,9 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, "dead_share", "worst_dead_share", "saturated_share", "growth", "inner_growth")
     worst, growth = numbers.get("worst_dead_share", 0.0), numbers.get("growth", 1.0)
     if worst > 0.9 and numbers["samples"] >= LEAST:
-        text = f"{share(worst)} of the worst layer's units are 0 for every sample (usually up to 75%) and pass no gradient"
+        text = (
+            f"{share(worst)} of the worst layer's units are 0 for every sample (usually up to 75%) and pass no gradient"
+        )
         suspects = (Suspect("initialisation/dead_relu", 0.7, text), Suspect("initialisation/zero_weights", 0.5, text))
         return Verdict("activation_stats", True, text, shown, suspects)
     if numbers.get("saturated_share", 0.0) > 0.75:

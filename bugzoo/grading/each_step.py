@@ -5,7 +5,7 @@ program repeats each (`repeated_steps`). So what is wrong only in some epochs, o
 same chance to be seen at every step. Only gradient, update and answers are compared, in any form that the code has.
 """
 
-from bugzoo.grading import data_order
+from bugzoo.grading import data_order, reference
 from bugzoo.grading.baseline import Baseline, reached
 from bugzoo.grading.drawing import DRAWN
 from bugzoo.grading.model import FOR_A_PERSON, Check, state_of
@@ -65,7 +65,7 @@ def _checks(run: Run, case: Scenario, twin: Baseline, thorough: bool, text: str 
     if "gradient" not in spared and not found.unsettled:
         result.append(_gradients(found, done))
     if "update" not in spared and found.update:
-        result += _updates(found, done)
+        result += _updates(found, done, _restores(reference.healthy_text(case)))
     if "answers" not in spared and found.agreement:
         result.append(_answers(found, may.same_forward))
     return result
@@ -108,7 +108,12 @@ def _gradients(found: Found, done: str) -> Check:
     return Check("gradient", "wrong", saw, wanted, wrong[worst], group="gone")
 
 
-def _updates(found: Found, done: str) -> list[Check]:
+def _restores(healthy: str) -> bool:
+    """Return whether a program loads weights in or after its training loop, as those of the best epoch at the end."""
+    return ".load_state_dict(" in healthy.partition("# %% Training")[2]
+
+
+def _updates(found: Found, done: str, restores: bool) -> list[Check]:
     wrong = {at: gap for at, gap in found.update.items() if gap > SAME}
     worst = max(wrong, key=lambda at: wrong[at], default=0)
     saw = f"{done} The weights change as much, and in the same direction."
@@ -117,7 +122,7 @@ def _updates(found: Found, done: str) -> list[Check]:
         saw += f"At step {worst} the change of the weights differs by {wrong[worst]:.0%}."
     wanted = "The optimizer should step as in the healthy program: the same rate, the same momentum and decay."
     compared = Check("update", state_of(not wrong), saw, wanted, max(found.update.values()), group="gone")
-    if wrong or found.afterwards <= SAME:
+    if wrong or restores or found.afterwards <= SAME:
         return [compared]
     saw = "The weights at the end of the script are not those that the last step leaves."
     wanted = "What moves the weights after the last step is compared with nothing, so a person looks at it."

@@ -101,6 +101,15 @@ def test_what_is_wrong_at_some_steps_is_seen(edit, name):
 
 
 @pytest.mark.slow
+def test_weights_may_change_after_the_last_step_where_the_healthy_program_loads_those_of_its_best_epoch():
+    case = Scenario("word_lines", ("resume/last_instead_of_best",))
+    by_number = "for name, value in model.named_parameters():\n    value.data.copy_(best_weights[name])\n"
+    run = kept(healthy(case, ("model.load_state_dict(best_weights)\n", by_number)), case)
+    assert compared(run, case, twin(case)).afterwards > 0.02, "the best epoch is not the last one"
+    assert not [check for check in checks(run, case, twin(case)) if not check.passed]
+
+
+@pytest.mark.slow
 def test_frozen_layers_and_a_new_head_in_training_are_the_healthy_ones():
     """The head is another one after step 192, and the backbone is frozen until step 292."""
     case = Scenario("finetune", ("numerics/log_at_step",), size="tiny")
