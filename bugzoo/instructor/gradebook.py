@@ -18,14 +18,10 @@ COLUMNS = (
 
 
 def notes(record: Record) -> list[str]:
-    """Return what is odd about a hand-in: why it could not be graded, that it was renamed, for whom it was drawn.
-
-    They are joined by semicolons in a cell, so none ends with a full stop.
-    """
+    """Return what is odd about a hand-in: why it could not be graded, that it was renamed, for whom it was drawn."""
     waiting = record.state in (UNGRADED, FOR_A_PERSON) or record.message.endswith(A_PERSON)
     why = [": ".join(filter(None, (record.state, record.message)))] if waiting else []
-    every = (*why, *([MISSING] if record.state == MISSING else []), *record.notes)
-    return [note.removesuffix(".") for note in every]
+    return [*why, *([MISSING] if record.state == MISSING else []), *record.notes]
 
 
 def nbgrader(records: Sequence[Record], assignment: str, people: dict[str, dict[str, Any]]) -> str:
@@ -43,5 +39,7 @@ def nbgrader(records: Sequence[Record], assignment: str, people: dict[str, dict[
         names = [who.get(field, "") for field in ("last_name", "first_name", "email")]
         late = "" if record.points is None else "0.0"
         row = [assignment, "", record.timestamp, record.student, *names, score, late, score, float(record.max_points)]
-        writer.writerow([csv_cell(value) for value in (*row, "; ".join(notes(record)))])
+        *before, end = notes(record) or [""]
+        said = "; ".join([*(note.removesuffix(".") for note in before), end])
+        writer.writerow([csv_cell(value) for value in (*row, said)])
     return out.getvalue()
