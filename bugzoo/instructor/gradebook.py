@@ -39,7 +39,5 @@ def nbgrader(records: Sequence[Record], assignment: str, people: dict[str, dict[
         names = [who.get(field, "") for field in ("last_name", "first_name", "email")]
         late = "" if record.points is None else "0.0"
         row = [assignment, "", record.timestamp, record.student, *names, score, late, score, float(record.max_points)]
-        *before, end = notes(record) or [""]
-        said = "; ".join([*(note.removesuffix(".") for note in before), end])
-        writer.writerow([csv_cell(value) for value in (*row, said)])
+        writer.writerow([csv_cell(value) for value in (*row, "; ".join(notes(record)))])
     return out.getvalue()

@@ -12,7 +12,7 @@ from bugzoo.grading import baseline, runs
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Check, Result
 from bugzoo.grading.unreadable import A_PERSON
-from bugzoo.instructor.gradebook import nbgrader, notes
+from bugzoo.instructor.gradebook import notes
 from bugzoo.instructor.records import Record
 from tests.grading.attempt import attempt
 from tests.grading.tricks import MENDED
@@ -108,5 +108,3 @@ def test_the_gradebook_has_a_note_for_the_person():
     said = f"The program cannot be read: it has null bytes. {A_PERSON}"
     assert notes(Record("ada", "wrong", 0.0, 10.0, said)) == [f"wrong: {said}"]
     assert notes(Record("ben", "wrong", 0.0, 10.0, "The symptom is gone.")) == []
-    table = nbgrader([Record("ada", "wrong", 0.0, 10.0, said, ["renamed"])], "week_3", {})
-    assert table.endswith(f",wrong: {said.removesuffix('.')}; renamed\n")
