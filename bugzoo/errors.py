@@ -16,23 +16,6 @@ FEW = 6
 """Up to this many names are listed. Above it, only similar names and the command that lists all."""
 
 
-RENAMED = {
-    "batch_mix": "batch_order",
-    "company": "batch_independence",
-    "epoch_order": "batch_order",
-    "evaluation_graph": "retained_graphs",
-    "fetched_numbers": "host_syncs",
-    "fresh_batches": "batch_order",
-    "graphs_left": "retained_graphs",
-    "handover": "optimizer_handover",
-    "kept_for_backward": "retain_graph",
-    "rank_average": "rank_check",
-    "scale_course": "loss_scale",
-    "scale_watch": "loss_scale",
-}
-"""Instruments: old name -> the name of today; CONTRIBUTING has the table with their numbers."""
-
-
 def unknown(kind: str, name: str, allowed: Iterable[str], next_command: str) -> UserError:
     """Return a UserError for a name that does not exist, with the most similar ones that do."""
     allowed = sorted(allowed)
@@ -43,8 +26,6 @@ def unknown(kind: str, name: str, allowed: Iterable[str], next_command: str) -> 
     near += [
         tails[tail] for tail in get_close_matches(typed.rsplit("/", 1)[-1], tails, 3, 0.6) if tails[tail] not in near
     ]
-    if RENAMED.get(name) in allowed:
-        return UserError(f"There is no {kind} named {name!r} any more: it is called {RENAMED[name]!r} now.")
     guess = f" Did you mean {' or '.join(small[one] for one in near[:3])}?" if near else ""
     there = f"There is no {kind} named {name!r}.{guess}"
     if len(allowed) <= FEW:

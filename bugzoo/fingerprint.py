@@ -276,9 +276,11 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _without_labels(node: ast.AST) -> ast.AST:
-    """Return only the keys of an instrument's `SHOWN`: they choose numbers, the values are labels. Other nodes stay."""
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict) and ast.unparse(node.targets[0]) == "SHOWN":
-        return ast.Tuple([one for one in node.value.keys if one is not None], ast.Load())
+    """Return a record's field without what is said of its number, which measures nothing. Other nodes stay."""
+    if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
+        called = ast.unparse(node.value.func)
+        if called in ("number", "optional"):
+            return ast.AnnAssign(node.target, node.annotation, ast.Constant(called), node.simple)
     return node
 
 

@@ -2,10 +2,6 @@
 
 It is one SQLite file, `record.sqlite`, in the user's data folder or in `$BUGZOO_DATA`. It never leaves this machine.
 Several processes may use it at once. If it cannot be written, a lesson continues: a message is printed once.
-
-Up to version 0.1 there were three files: `exercises.sqlite`, `lessons.sqlite` and `interviews.sqlite`. They were in
-`~/.local/share/bugzoo` (`$XDG_DATA_HOME/bugzoo`), or at `$BUGZOO_EXERCISES`, `$BUGZOO_PROGRESS` and `$BUGZOO_HISTORY`.
-Their rows are copied when the new file is made. The old files stay and are not read again.
 """
 
 import contextlib
@@ -19,10 +15,13 @@ from typing import Any
 
 from platformdirs import user_data_path
 
-from bugzoo.errors import RENAMED, UserError
+from bugzoo.errors import UserError
 
 VERSION = 4
 """Version of the tables, stored in SQLite's own `user_version`. A change adds a step to `_upgrade`."""
+
+OLDEST = 4
+"""The oldest version that is read: earlier ones were never published."""
 
 NOTES = ("started", "looked", "hypothesis", "diagnosis", "repair")
 """Kinds of notes on a ticket: started, an instrument looked at, a hypothesis, a submitted diagnosis, a graded repair."""
@@ -36,29 +35,10 @@ create table attempts (at real not null, exercise text not null, kind text not n
 create table kept (kind text not null, key text not null, at real not null, value text not null, primary key (kind, key));
 create table interviews (id integer primary key, started real not null, minutes real not null, ticket text not null,
     seed integer not null, folder text not null, status text not null, points real, possible real, result text);
+create table notes (at real not null, ticket text not null, kind text not null, value text not null);
 """
 
-_NOTES = "create table notes (at real not null, ticket text not null, kind text not null, value text not null)"
-"""Since version 2."""
-
-MOVED = {
-    "01_flat_loss": "04_flat_loss", "02_restless_loss": "10_restless_loss", "03_sudden_nan": "07_sudden_nan",
-    "04_no_progress": "35_no_progress", "05_mixed_lengths": "28_mixed_lengths", "06_slow_learner": "31_slow_learner",
-    "07_second_opinion": "17_second_opinion",
-}  # fmt: skip
-"""Names of exercises until 26 November 2026 -> names by the lesson that they belong to. Since version 3."""
-
-EXCHANGED = {"07_sudden_nan": "07_sudden_nan until 27 November 2026"}
-"""Exercise that got another fault -> the name under which its earlier attempts stay. They do not count. Since version 4."""
-
 _INTERVIEW = "started, minutes, ticket, seed, folder, status, points, possible, result"
-
-_OLD = {
-    "exercises.sqlite": ("BUGZOO_EXERCISES", "tried", "attempts", "at, exercise, kind, status, points, most"),
-    "lessons.sqlite": ("BUGZOO_PROGRESS", "kept", "kept", "kind, key, at, value"),
-    "interviews.sqlite": ("BUGZOO_HISTORY", "interviews", "interviews", _INTERVIEW),
-}
-"""Old file -> the variable that named it, its table, our table, and their columns."""
 
 _WAIT = 20
 """Seconds to wait for other processes' transactions. Each takes milliseconds, and longer on a busy machine."""
@@ -135,9 +115,8 @@ def notes(ticket: str, kind: str = "") -> list[dict[str, Any]]:
 
 
 def looked(ticket: str) -> list[str]:
-    """Return the views noted as `{"view": name}`, each once, in order of the first look. Older notes have an instrument."""
-    names = (str(one.get("view") or one["instrument"]) for one in notes(ticket, "looked"))
-    return list(dict.fromkeys(RENAMED.get(name, name) for name in names))  # of a record that is older than a name
+    """Return the views noted as `{"view": name}`, each once, in order of the first look."""
+    return list(dict.fromkeys(str(note["view"]) for note in notes(ticket, "looked")))
 
 
 def diagnosis(ticket: str) -> dict[str, Any] | None:
@@ -253,7 +232,7 @@ def remark(error: UserError) -> None:
 
 
 def _there() -> bool:
-    return path().exists() or any(old.exists() for old in _old_files())
+    return path().exists()
 
 
 def _read(query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -298,7 +277,7 @@ def _open() -> Iterator[sqlite3.Connection]:
 
 
 def _upgrade(connection: sqlite3.Connection) -> None:
-    """Make missing tables, and copy the rows of the old files. Two processes may do this at the same time."""
+    """Make missing tables. Two processes may do this at the same time."""
     if _version(connection) == VERSION:
         return
     connection.execute("begin immediate")
@@ -308,55 +287,17 @@ def _upgrade(connection: sqlite3.Connection) -> None:
             f"Your record {path()} was written by a newer bugzoo (version {found}; this one reads up to {VERSION}). "
             "Install the newer one, or set $BUGZOO_DATA to another folder."
         )
+    if 0 < found < OLDEST:
+        raise UserError(
+            f"Your record {path()} was written by an early bugzoo (version {found}; this one reads from {OLDEST} on). Move "
+            "it away to start a new one, or set $BUGZOO_DATA to another folder."
+        )
     if found == 0:
         for statement in filter(str.strip, _TABLES.split(";")):
             connection.execute(statement)
-        for old in _old_files():
-            _take_over(connection, old)
-    if found < 2:
-        connection.execute(_NOTES)
-        connection.execute("insert into notes select at, key, 'diagnosis', value from kept where kind = 'diagnosis'")
-        connection.execute("delete from kept where kind = 'diagnosis'")
-    if found < 3:
-        for old, new in MOVED.items():
-            connection.execute("update attempts set exercise = ? where exercise = ?", (new, old))
-            ours = "kind = 'started' and json_extract(value, '$.exercise') = ?"
-            connection.execute(f"update notes set value = json_set(value, '$.exercise', ?) where {ours}", (new, old))
-    if found < 4:
-        for name, old in EXCHANGED.items():  # also the cases that were drawn of it; notes stay under the old ticket
-            ours = "exercise = ? or exercise like ? || '-%'"
-            connection.execute(
-                f"update attempts set exercise = replace(exercise, ?, ?) where {ours}", (name, old, name, name)
-            )
-            begun = "kind = 'started' and json_extract(value, '$.exercise') = ?"
-            connection.execute(f"delete from notes where {begun}", (name,))  # else it is open forever
     connection.execute(f"pragma user_version = {VERSION}")
     connection.execute("commit")
 
 
 def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("pragma user_version").fetchone()[0])
-
-
-def _old_files() -> list[Path]:
-    """Return where version 0.1 may have its three files: our folder, its default folder, or its variables' paths."""
-    folders = [folder()]
-    if not os.environ.get("BUGZOO_DATA"):
-        folders.append(Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "bugzoo")
-    places = [place / name for place in folders for name in _OLD]
-    places += [Path(given) for variable, *_ in _OLD.values() if (given := os.environ.get(variable))]
-    return list(dict.fromkeys(place.resolve() for place in places))
-
-
-def _take_over(connection: sqlite3.Connection, old: Path) -> None:
-    """Copy the rows of an old file. A broken file is ignored."""
-    with contextlib.suppress(sqlite3.Error, OSError):
-        if not old.is_file():
-            return
-        with contextlib.closing(sqlite3.connect(f"{old.as_uri()}?mode=ro", uri=True)) as source:
-            held = {name for (name,) in source.execute("select name from sqlite_master where type = 'table'")}
-            for _, table, ours, columns in _OLD.values():
-                if table in held:
-                    marks = ", ".join("?" for _ in columns.split(", "))
-                    rows = source.execute(f"select {columns} from {table}").fetchall()
-                    connection.executemany(f"insert or ignore into {ours} ({columns}) values ({marks})", rows)

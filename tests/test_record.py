@@ -1,7 +1,6 @@
 """`bugzoo.record`: one file for what a learner has done, used by several processes, missed by nobody where it is broken."""
 
 import contextlib
-import json
 import os
 import sqlite3
 import subprocess
@@ -52,11 +51,11 @@ def test_the_latest_word_is_kept():
 
 
 def test_what_was_done_on_a_ticket_is_kept_in_its_order(monkeypatch):
-    for name in ("loss_curve", "replay", "loss_curve"):
-        assert record.note("X-1", "looked", {"instrument": name})
+    for name in ("loss_curve", "layers", "loss_curve"):
+        assert record.note("X-1", "looked", {"view": name})
     record.note("X-1", "hypothesis", {"cause": "a mask", "sure": 30})
     record.note("X-2", "diagnosis", {"cause": "another's"})
-    assert record.looked("X-1") == ["loss_curve", "replay"] and record.diagnosis("X-1") is None
+    assert record.looked("X-1") == ["loss_curve", "layers"] and record.diagnosis("X-1") is None
     record.note("X-1", "diagnosis", {"cause": "a mask"})
     record.note("X-1", "diagnosis", {"cause": "a seed"})
     assert (record.diagnosis("X-1") or {})["cause"] == "a seed"
@@ -73,47 +72,6 @@ def test_what_was_done_on_a_ticket_is_kept_in_its_order(monkeypatch):
     monkeypatch.delenv("NBGRADER_EXECUTION")
     record._unwritten.clear()
     assert record.diagnosis("X-3") is None
-
-
-def test_an_exercise_keeps_its_record_under_its_new_name(data):
-    record.attempt("01_flat_loss", "repair", "passed", 5.0, 5.0)
-    record.attempt("97_not_of_ours", "repair", "wrong", 0.0, 5.0)
-    record.note("Z-1", "started", {"exercise": "04_no_progress", "program": "amp_transformer"})
-    with contextlib.closing(sqlite3.connect(data / "record.sqlite")) as one:
-        one.execute("pragma user_version = 2")
-        one.commit()
-    assert set(record.standing()) == {"04_flat_loss", "97_not_of_ours"}
-    assert record.opened() == [{"exercise": "35_no_progress", "program": "amp_transformer"}]
-    assert record.attempt("04_flat_loss", "repair", "wrong", 0.0, 5.0)
-    assert record.standing()["04_flat_loss"] == {"attempts": 2, "best": 5.0, "passed": True}
-
-
-def test_attempts_at_an_exercise_do_not_count_once_it_has_another_fault(data):
-    record.attempt("07_sudden_nan", "repair", "passed", 5.0, 5.0)
-    record.attempt("07_sudden_nan-2", "repair", "passed", 5.0, 5.0)
-    record.attempt("04_flat_loss", "repair", "passed", 5.0, 5.0)
-    for ticket, name in (("Z-1", "07_sudden_nan"), ("Z-2", "04_flat_loss")):
-        record.note(ticket, "started", {"exercise": name, "program": "mlp"})
-        record.note(ticket, "hypothesis", {"cause": "a mask"})
-    with contextlib.closing(sqlite3.connect(data / "record.sqlite")) as one:
-        one.execute("pragma user_version = 3")
-        one.commit()
-    old = record.EXCHANGED["07_sudden_nan"]
-    assert set(record.standing()) == {"04_flat_loss", old, f"{old}-2"}, "they are kept"
-    assert [one["exercise"] for one in record.opened()] == ["04_flat_loss"], "what cannot be diagnosed is not open"
-    assert [len(record.notes(ticket, "hypothesis")) for ticket in ("Z-1", "Z-2")] == [1, 1]
-    assert record.attempt("07_sudden_nan", "repair", "wrong", 0.0, 5.0)
-    assert record.standing()["07_sudden_nan"] == {"attempts": 1, "best": 0.0, "passed": False}
-
-
-def test_a_diagnosis_of_the_first_version_is_taken_over(data):
-    data.mkdir()
-    with contextlib.closing(sqlite3.connect(record.path())) as one, one:
-        for statement in filter(str.strip, record._TABLES.split(";")):
-            one.execute(statement)
-        one.execute("insert into kept values ('diagnosis', 'X-1', 5.0, ?)", (json.dumps({"cause": "a mask"}),))
-        one.execute("pragma user_version = 1")
-    assert record.notes("X-1") == [{"cause": "a mask", "kind": "diagnosis", "at": 5.0}]
 
 
 def test_an_interview_is_open_until_it_ends():
@@ -168,6 +126,12 @@ def _newer(data: Path) -> None:
         connection.execute("pragma user_version = 99")
 
 
+def _older(data: Path) -> None:
+    record.keep("hints", "X-1", {})
+    with contextlib.closing(sqlite3.connect(record.path())) as connection:
+        connection.execute("pragma user_version = 3")
+
+
 def _locked(data: Path) -> None:
     record.keep("hints", "X-1", {})
     holding.append(sqlite3.connect(record.path(), isolation_level=None))
@@ -177,7 +141,7 @@ def _locked(data: Path) -> None:
 holding: list[sqlite3.Connection] = []
 
 
-@pytest.mark.parametrize("spoil", [_broken, _no_folder, _newer, _locked])
+@pytest.mark.parametrize("spoil", [_broken, _no_folder, _newer, _older, _locked])
 def test_a_lesson_goes_on_without_and_says_so_once(data, spoil, capsys, monkeypatch):
     monkeypatch.setattr(record, "_WAIT", 0.05)
     spoil(data)
@@ -193,39 +157,6 @@ def test_a_lesson_goes_on_without_and_says_so_once(data, spoil, capsys, monkeypa
     finally:
         while holding:
             holding.pop().close()
-
-
-def _old(folder: Path) -> None:
-    """The three files as version 0.1 left them."""
-    folder.mkdir(parents=True)
-    with contextlib.closing(sqlite3.connect(folder / "exercises.sqlite")) as one, one:
-        one.execute("create table tried (at real, exercise text, kind text, status text, points real, most real)")
-        one.execute("insert into tried values (1.0, '04_flat_loss', 'repair', 'passed', 7.0, 7.0)")
-    with contextlib.closing(sqlite3.connect(folder / "lessons.sqlite")) as one, one:
-        one.execute("create table kept (kind text, key text, at real, value text, primary key (kind, key))")
-        one.execute("insert into kept values ('hints', 'X-1', 1.0, ?)", (json.dumps({"opened": 2}),))
-    (folder / "interviews.sqlite").write_text("broken: it has nothing to give, and hinders nobody" * 20)
-
-
-@pytest.mark.parametrize("where", ["beside", "0.1", "named"])
-def test_what_the_old_files_hold_is_taken_over_once(data, tmp_path, monkeypatch, where):
-    if where == "beside":
-        _old(data)
-    elif where == "0.1":
-        _old(tmp_path / "share" / "bugzoo")
-        monkeypatch.delenv("BUGZOO_DATA")
-        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-        monkeypatch.setattr(record, "user_data_path", lambda *_, **__: tmp_path / "new place")
-    else:
-        _old(tmp_path / "mine")
-        monkeypatch.setenv("BUGZOO_EXERCISES", str(tmp_path / "mine" / "exercises.sqlite"))
-        monkeypatch.setenv("BUGZOO_PROGRESS", str(tmp_path / "mine" / "lessons.sqlite"))
-    for _ in range(2):
-        assert record.standing() == {"04_flat_loss": {"attempts": 1, "best": 7.0, "passed": True}}
-        assert record.kept("hints", "X-1") == {"opened": 2} and record.interviews() == []
-        record.attempt("02", "repair", "not attempted", 0, 7)
-    record.forget("04_flat_loss")
-    assert record.standing() == {}, "what was forgotten does not come back from the old file"
 
 
 def test_the_users_data_folder_is_the_usual_one(monkeypatch, tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bugzoo import course, diagnostics, faults
+from bugzoo.diagnostics.numbers import of_instrument
 from bugzoo.glossary import TERMS
 from tests import voice
 
@@ -49,8 +50,8 @@ def test_no_text_has_a_coined_phrase_or_a_british_spelling():
 def test_an_instrument_asks_briefly_and_labels_its_numbers(name):
     question = diagnostics.question(name)
     assert 4 <= len(question.split()) <= 18 and question.endswith("?"), question
-    for label, _ in getattr(diagnostics.instrument(name), "SHOWN", {}).values():
-        assert 1 <= len(label.split()) <= 16, label
+    for number in of_instrument(name).values():
+        assert bool(number.label or number.hidden) and len(number.label.split()) <= 16, number
 
 
 @pytest.mark.parametrize("name", diagnostics.names())

@@ -39,7 +39,7 @@ def fill(text: str, where: str, lessons: Path, link: bool = True) -> str:
 
 def _label(place: str) -> str:
     name, _, key = place.partition(".")
-    labels = views.labels(name)
+    labels = {row.source: row.label for row in views.rows(name)}
     found = [source for source in labels if source == key or source.endswith(f".{key}")]
     if len(found) > 1:
         raise UserError(f"The view {name} has {len(found)} such rows. Write one of {', '.join(found)}.")

@@ -1,10 +1,11 @@
 """Instruments: each file measures one thing about a training run and judges what it measured.
 
 An instrument is a module of this folder; a new file here adds one. Its docstring starts with the question that it answers.
-`measure(run) -> numbers` raises NotApplicable where it can say nothing, `judge(numbers)` returns a Verdict, and `read` makes a
-Reading of what was measured. `COST` is 0 for an instrument that reads the trace. It is 1 for one that needs the live model and a
-batch: it asks `bugzoo.rerun` to run something again, and restores nothing itself. An optional `RERUNS` says how many more runs
-of the script `measure` needs, and `again(job)` makes them. An optional `needless(source)` says why they would show nothing.
+`measure(run)` returns its record (`numbers.Measured`) and raises NotApplicable where it can say nothing, `judge(numbers)`
+returns a Verdict, and `read` makes a Reading of what was measured. `COST` is 0 for an instrument that reads the trace. It is
+1 for one that needs the live model and a batch: it asks `bugzoo.rerun` to run something again, and restores nothing itself.
+An optional `RERUNS` says how many more runs of the script `measure` needs, and `again(job)` makes them. An optional
+`needless(source)` says why they would show nothing.
 `HEALTHY` and `SICK` are two small scripts: the instrument must stay quiet on the first and fire on the second.
 """
 
@@ -40,8 +41,9 @@ __all__ = [
     "read",
     "reread",
     "reruns",
+    "tools",
 ]
-_NO_INSTRUMENTS = {"verdict", "checkup", "places", "causes", "bug_report"}
+_NO_INSTRUMENTS = {"verdict", "checkup", "numbers", "places", "causes", "bug_report"}
 
 
 def names() -> list[str]:
@@ -77,6 +79,12 @@ def _declared(name: str) -> dict[str, Any]:
         if isinstance(target, ast.Name)
     }
     return said | {"__doc__": ast.get_docstring(tree)}
+
+
+@cache
+def tools() -> tuple[str, ...]:
+    """Instruments that are called by name, as tools of their own: their numbers stand in no view."""
+    return tuple(name for name in names() if "VIEW" not in declared(name))
 
 
 def instrument(name: str) -> ModuleType:
@@ -124,10 +132,7 @@ def read(name: str, run: "Run", *more: Any) -> Reading:
     An instrument that fails on an unusual script must not stop the others: its error becomes the reason.
     """
     try:
-        numbers = instrument(name).measure(run, *more)
-        if not isinstance(numbers, dict):
-            raise TypeError(f"measure returned {type(numbers).__name__}, not a dict of numbers")
-        return Reading(numbers)
+        return Reading(instrument(name).measure(run, *more).measured())
     except NotApplicable as why:
         return Reading(why_not=str(why))
     except Exception as error:  # a script may do anything when its model is called again

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from bugzoo.diagnostics._lines import user_line
+from bugzoo.diagnostics._lines import Line, user_line
 
 _SAME = (
     "view",
@@ -33,13 +33,13 @@ class AttentionRows(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self._lines: dict[int | None, dict[str, Any]] = {}
+        self._lines: dict[int | None, Line | None] = {}
         self.weights: dict[
             int | None, tuple[torch.Tensor, bool]
         ] = {}  # storage -> (kept alive, masked since the softmax)
         self.partial_share = self.deficit = 0.0
         self.products = self.wrong_axis = self.fused = 0
-        self.where: dict[str, Any] = {}
+        self.where: Line | None = None
 
     @staticmethod
     def _key(tensor: Any) -> int | None:
@@ -60,17 +60,17 @@ class AttentionRows(TorchDispatchMode):
 
     def _follow(self, name: str, args: Any, result: Any) -> None:
         places = [arg for arg in args if isinstance(arg, torch.Tensor)]
-        known = next((self.weights[self._key(arg)] for arg in places if self._key(arg) in self.weights), None)
-        if known is None:
+        source = next((self.weights[self._key(arg)] for arg in places if self._key(arg) in self.weights), None)
+        if source is None:
             return
         if name in _PRODUCTS:
-            self.where = self.where or next(iter(self._lines.values()), {})
+            self.where = self.where or next(iter(self._lines.values()), None)
             if self._key(places[0]) in self.weights:
                 self._used(places[0], self.weights[self._key(places[0])][1])
-        elif name in _MASKS and isinstance(result, torch.Tensor) and result.shape == known[0].shape:
+        elif name in _MASKS and isinstance(result, torch.Tensor) and result.shape == source[0].shape:
             self.weights[self._key(result)] = (result, True)
         elif name in _SAME and isinstance(result, torch.Tensor) and self._key(result) is not None:
-            self.weights[self._key(result)] = (result, known[1])
+            self.weights[self._key(result)] = (result, source[1])
 
     def _used(self, weights: torch.Tensor, masked: bool) -> None:
         if weights.ndim < 2 or weights.shape[-1] < 2:

@@ -1,7 +1,7 @@
 """The line of the script in which an operation happened, found at run time while a model is called once more."""
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -15,16 +15,23 @@ from bugzoo.watching.loop import user_frames
 _OWN = ("bugzoo/diagnostics/", "bugzoo/running/", "/_python_dispatch.py")
 
 
-def user_line() -> dict[str, Any]:
-    """{"file", "line"} of the innermost line of the script in the stack of this call; {} without one."""
+class Line(NamedTuple):
+    """A line of the script."""
+
+    file: str
+    line: int
+
+
+def user_line() -> Line | None:
+    """The innermost line of the script in the stack of this call; None without one."""
     for frame in user_frames(sys._getframe(1)):
         file = frame.f_code.co_filename.replace("\\", "/")
         if any(own in file for own in _OWN):
             if "bugzoo/diagnostics/" in file and frame.f_code.co_name in ("call", "measure"):
-                return {}  # the frames above are not the script
+                return None  # the frames above are not the script
             continue
-        return {"file": frame.f_code.co_filename, "line": frame.f_lineno}
-    return {}
+        return Line(frame.f_code.co_filename, frame.f_lineno)
+    return None
 
 
 class _Softmaxes(TorchFunctionMode):
@@ -32,8 +39,8 @@ class _Softmaxes(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.lines: dict[Any, dict[str, Any]] = {}
-        self.blamed: dict[str, Any] = {}
+        self.lines: dict[Any, Line | None] = {}
+        self.blamed: Line | None = None
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = function(*args, **(kwargs or {}))
@@ -44,18 +51,18 @@ class _Softmaxes(TorchFunctionMode):
             self.blamed = self.of(args[0])
         return result
 
-    def of(self, tensor: Any) -> dict[str, Any]:
+    def of(self, tensor: Any) -> Line | None:
         """The line of the softmax whose output `tensor` is, apart from its shape."""
         node = through_shapes(getattr(tensor, "grad_fn", None))
-        return self.lines.get(node, {}) if node is not None else {}
+        return self.lines.get(node) if node is not None else None
 
 
-def softmax_line(run: Run) -> dict[str, Any]:
-    """The line in the model of the softmax that feeds the loss; {} where it is elsewhere or unknown."""
+def softmax_line(run: Run) -> Line | None:
+    """The line in the model of the softmax that feeds the loss; None where it is elsewhere or unknown."""
     try:
         batch = batches(run)[-1]
-        with quiet(model_of(run, batch), training=True) as model, torch.enable_grad(), _Softmaxes() as seen:
+        with quiet(model_of(run, batch), training=True) as model, torch.enable_grad(), _Softmaxes() as softmaxes:
             output = model(*batch.args, **batch.kwargs)
     except Exception:  # the model cannot be called again; the source is searched instead
-        return {}
-    return seen.blamed or next((line for line in map(seen.of, tensors(output)) if line), {})
+        return None
+    return softmaxes.blamed or next(filter(None, map(softmaxes.of, tensors(output))), None)

@@ -65,8 +65,3 @@ def model_of(run: Run, batch: Any) -> torch.nn.Module:
 def share(value: float) -> str:
     """A share as text: 0.317 -> 32 %."""
     return f"{value:.0%}" if value >= 0.005 or value == 0 else f"{value:.2%}"
-
-
-def pick(numbers: dict[str, Any], *keys: str) -> dict[str, float]:
-    """The named numbers as floats, for a Verdict."""
-    return {key: float(numbers[key]) for key in keys if isinstance(numbers.get(key), int | float)}

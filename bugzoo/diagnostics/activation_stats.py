@@ -7,6 +7,7 @@ layers with weights ten times too large, outputs are a hundred times too large.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,14 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import batches, model_of, need_steps, pick, share
+from bugzoo.diagnostics._tools import batches, model_of, need_steps, share
+from bugzoo.diagnostics.numbers import Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "dead_share": ("share of ReLU units that are 0 for every sample", "0 to 0.75"),
-    "worst_dead_share": ("share of ReLU units that are 0 for every sample, worst module", "0 to 0.75"),
-    "saturated_share": ("share of tanh and sigmoid outputs at their bounds", "0 to 0.5"),
-    "inner_growth": ("spread of the second-last layer over the first, first step", "0.01 to 10"),
-    "growth": ("spread of the last layer over the first, first step", "0.01 to 10"),
-}
+VIEW = "layers"
 KNOWN_PROBLEMS = (
     "A false positive for a confident model that ends in its only sigmoid, where more than 75 % of outputs are near 0 or 1. "
     "It misses dead units of activations other than ReLU, and one saturated layer among many, because all tanh and sigmoid "
@@ -37,6 +33,21 @@ SICK = example(("optimizer = ", "torch.nn.init.constant_(model[0].bias, -20.0)\n
 LEAST = 16
 """With fewer samples, a unit that is never above 0 means little."""
 _LAYERS = ("(Linear)", "(Conv1d)", "(Conv2d)", "(Conv3d)")
+
+
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Shares between 0 and 1; spreads over that of the first layer."""
+
+    growth: float | None = optional("spread of the last layer over the first, first step", (0.01, 10))
+    inner_growth: float | None = optional("spread of the second-last layer over the first, first step", (0.01, 10))
+    samples: float = number("samples in the kept batches")
+    dead_share: float | None = optional("share of ReLU units that are 0 for every sample", (0, 0.75))
+    worst_dead_share: float | None = optional(
+        "share of ReLU units that are 0 for every sample, worst module", (0, 0.75)
+    )
+    saturated_share: float | None = optional("share of tanh and sigmoid outputs at their bounds", (0, 0.5))
+    rectifiers: float | None = None
 
 
 class _Activations(TorchDispatchMode):
@@ -68,19 +79,19 @@ class _Activations(TorchDispatchMode):
         return result
 
 
-def _growth(run: Run) -> dict[str, float]:
+def _growth(run: Run) -> tuple[float | None, float | None]:
     """Output spread of the last and of the second-last layer over that of the first layer, at the first step."""
     stats = np.asarray(run.trace.module_stats, dtype=np.float64)
     if stats.ndim != 3 or not len(stats):
-        return {}
+        return None, None
     spreads = [stats[0, i, 1] for i, name in enumerate(run.trace.modules) if name.endswith(_LAYERS)]
-    spreads = [one for one in spreads if math.isfinite(one)]
+    spreads = [spread for spread in spreads if math.isfinite(spread)]
     if len(spreads) < 2 or not spreads[0] > 0 or not spreads[-1] > 0:  # one row, or a last layer that begins at zero
-        return {}
-    return {"growth": spreads[-1] / spreads[0], "inner_growth": spreads[-2] / spreads[0]}
+        return None, None
+    return spreads[-1] / spreads[0], spreads[-2] / spreads[0]
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Shares between 0 and 1, and the growth of the spread. Raises NotApplicable without a batch."""
     need_steps(run, 2)
     kept = batches(run)
@@ -89,51 +100,54 @@ def measure(run: Run) -> dict[str, Any]:
     finite = True
     with quiet(model_of(run, kept[-1])) as model:
         for batch in kept:
-            with _Activations(alive) as seen:
+            with _Activations(alive) as activations:
                 out = call(model, batch.args, batch.kwargs)
-            saturated, bounded, samples = saturated + seen.saturated, bounded + seen.bounded, samples + len(out)
-            finite = finite and bool(torch.isfinite(out).all())
+            saturated, bounded = saturated + activations.saturated, bounded + activations.bounded
+            samples, finite = samples + len(out), finite and bool(torch.isfinite(out).all())
     if not finite:
         raise NotApplicable("the model's outputs are not finite, so its units cannot be judged")
-    numbers: dict[str, Any] = _growth(run) | {"samples": float(samples), "rectifiers": float(len(alive))}
+    growth, inner_growth = _growth(run)
+    numbers = Numbers(growth=growth, inner_growth=inner_growth, samples=float(samples), rectifiers=float(len(alive)))
     if alive:
-        dead = [float((~one).float().mean()) for one in alive.values()]
-        units = torch.cat([one.flatten() for one in alive.values()])
-        numbers |= {"dead_share": float((~units).float().mean()), "worst_dead_share": max(dead)}
+        units = torch.cat([unit.flatten() for unit in alive.values()])
+        numbers.dead_share = float((~units).float().mean())
+        numbers.worst_dead_share = max(float((~unit).float().mean()) for unit in alive.values())
     if bounded:
-        numbers["saturated_share"] = saturated / bounded
+        numbers.saturated_share = saturated / bounded
     return numbers
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if nearly all units of a layer are dead, most values saturated, or the signal explodes or vanishes at the start."""
-    shown = pick(numbers, "dead_share", "worst_dead_share", "saturated_share", "growth", "inner_growth")
-    worst, growth = numbers.get("worst_dead_share", 0.0), numbers.get("growth", 1.0)
-    if worst > 0.9 and numbers["samples"] >= LEAST:
+    worst, saturated = numbers.worst_dead_share or 0.0, numbers.saturated_share or 0.0
+    growth = 1.0 if numbers.growth is None else numbers.growth
+    inner = 1.0 if numbers.inner_growth is None else numbers.inner_growth
+    suspects: tuple[Suspect, ...] = ()
+    text = "no layer is dead or saturated, and the signal keeps its size"
+    if worst > 0.9 and numbers.samples >= LEAST:
         text = (
             f"{share(worst)} of the worst layer's units are 0 for every sample (usually up to 75%) and pass no gradient"
         )
         suspects = (Suspect("initialisation/dead_relu", 0.7, text), Suspect("initialisation/zero_weights", 0.5, text))
-        return Verdict("activation_stats", True, text, shown, suspects)
-    if numbers.get("saturated_share", 0.0) > 0.75:
-        text = f"{share(numbers['saturated_share'])} of the tanh and sigmoid outputs are at their bounds (usually few)"
+    elif saturated > 0.75:
+        text = f"{share(saturated)} of the tanh and sigmoid outputs are at their bounds (usually few)"
         # in an LSTM with closed gates 4 of 5 values are there
         suspects = (
             Suspect("initialisation/saturating_stack", 0.6, text),
             Suspect("recurrent/gates_saturated", 0.4, text),
         )
-        return Verdict("activation_stats", True, text, shown, suspects)
-    if growth > 30 or numbers.get("inner_growth", 1.0) > 10:
+    elif growth > 30 or inner > 10:
         text = (
-            f"the signal explodes at the start: the last two layers' outputs spread {numbers['inner_growth']:.2g} and "
+            f"the signal explodes at the start: the last two layers' outputs spread {inner:.2g} and "
             f"{growth:.0f} times as far as the first layer's (usually below 10)"
         )
-        cause = "weights_too_large" if numbers["inner_growth"] > 10 else "confident_head"
-        return Verdict("activation_stats", True, text, shown, (Suspect(f"initialisation/{cause}", 0.7, text),))
-    if growth < 1e-3:
+        cause = "weights_too_large" if inner > 10 else "confident_head"
+        suspects = (Suspect(f"initialisation/{cause}", 0.7, text),)
+    elif growth < 1e-3:
         text = (
             f"the signal vanishes at the start: the last layer's outputs spread {growth:.1g} times as far as the first "
             "layer's (usually 0.01 to 10)"
         )
-        return Verdict("activation_stats", True, text, shown, (Suspect("initialisation/weights_too_small", 0.7, text),))
-    return Verdict("activation_stats", False, "no layer is dead or saturated, and the signal keeps its size", shown)
+        suspects = (Suspect("initialisation/weights_too_small", 0.7, text),)
+    return Verdict("activation_stats", bool(suspects), text, numbers.labeled(), suspects)

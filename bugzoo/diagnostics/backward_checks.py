@@ -8,22 +8,21 @@ on, or the graphs left by the run carry recorded stacks.
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import need_steps, pick, share
+from bugzoo.diagnostics._tools import need_steps, share
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import again
 from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "checked_share": ("share of backward passes that look for NaN", "0"),
-    "noted": ("graphs at the end that store a stack per operation", "0"),
-}
+VIEW = "time"
 KNOWN_PROBLEMS = (
     "A false positive where one step was traced in anomaly mode on purpose, and a variable still holds its loss at the end. "
     "It misses anomaly mode on at later steps only, or switched off after the loop, unless a variable still holds such a "
@@ -31,6 +30,14 @@ KNOWN_PROBLEMS = (
 )
 HEALTHY = example()
 SICK = example(("torch.manual_seed(0)", "torch.manual_seed(0)\ntorch.autograd.set_detect_anomaly(True)"))
+
+
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """A share between 0 and 1, and a count."""
+
+    checked_share: float = number("share of backward passes that look for NaN", (0, 0))
+    noted: float = number("graphs at the end that store a stack per operation", (0, 0))
 
 
 @contextlib.contextmanager
@@ -50,22 +57,27 @@ def _switches() -> Iterator[list[bool]]:
         torch.autograd.backward = backward
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """A share and a count. Raises NotApplicable without a step, or without the live objects."""
     need_steps(run, 1)
-    left = [one for one in live(run).namespace.values() if isinstance(one, torch.Tensor) and one.grad_fn is not None]
-    noted = sum("traceback_" in (one.grad_fn.metadata or {}) for one in left if one.grad_fn is not None)  # pyright: ignore[reportOperatorIssue] (a dict, not the method that the stubs say)
+    graphs = [value.grad_fn for value in live(run).namespace.values() if isinstance(value, torch.Tensor)]
+    noted = sum("traceback_" in (graph.metadata or {}) for graph in graphs if graph is not None)  # pyright: ignore[reportOperatorIssue] (a dict, not the method that the stubs say)
     checked = float(torch.is_anomaly_enabled() or noted > 0)
     with contextlib.suppress(NotApplicable), _switches() as heard:
         again(run, 2)
         checked = max(checked if noted else 0.0, sum(heard) / len(heard)) if heard else checked
-    return {"checked_share": checked, "noted": float(noted)}
+    return Numbers(checked_share=checked, noted=float(noted))
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if any backward pass of an ordinary step ran in anomaly mode."""
-    shown, checked = pick(numbers, *SHOWN), numbers["checked_share"]
-    if checked > 0:
-        text = f"{share(checked)} of the backward passes run in anomaly mode (usually 0%), which searches every gradient for NaN"
-        return Verdict("backward_checks", True, text, shown, (Suspect("speed/anomaly_mode_left_on", 0.9, text),))
-    return Verdict("backward_checks", False, "no backward pass runs in anomaly mode", shown)
+    suspects: tuple[Suspect, ...] = ()
+    text = "no backward pass runs in anomaly mode"
+    if numbers.checked_share > 0:
+        text = (
+            f"{share(numbers.checked_share)} of the backward passes run in anomaly mode (usually 0%), which searches "
+            "every gradient for NaN"
+        )
+        suspects = (Suspect("speed/anomaly_mode_left_on", 0.9, text),)
+    return Verdict("backward_checks", bool(suspects), text, numbers.labeled(), suspects)

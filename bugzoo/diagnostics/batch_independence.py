@@ -7,24 +7,21 @@ other half move, over those of the replaced one? All three are 0 for independent
 confused, rows are in another order, something is reduced over the batch, or outputs read the padding that the batch brought.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call, changed, moved, shifted
-from bugzoo.diagnostics._tools import batches, model_of, pick
+from bugzoo.diagnostics._tools import batches, model_of
+from bugzoo.diagnostics.numbers import Measured, judges, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet, tensors
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "alone_gap": ("a sample alone and in its batch, padding kept, difference", "0 to 0.01"),
-    "again_gap": ("a batch passed twice with equal random numbers, difference", "0 to 0.001"),
-    "batch_leak": ("change of other samples over that of the changed ones", "0 to 0.001"),
-    "alone": ("samples that go through the model alone as well", ""),
-}
+VIEW = "repeat"
 KNOWN_PROBLEMS = (
     "A false positive for a model that mixes samples on purpose, such as message passing over sampled subgraphs or "
     "BatchNorm without running statistics. "
@@ -39,8 +36,24 @@ LEAST, AGAIN = 0.01, 1e-3
 """The second: of one batch passed twice, where no sum has another order."""
 
 
-def measure(run: Run) -> dict[str, Any]:
-    """Gaps and a leak (0 is right); absent where the question makes no sense. Raises NotApplicable without any."""
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Gaps over the spread of the samples; 0 is right. `axes` and `other_inputs` are counts, the other two flags."""
+
+    batch_leak: float | None = optional(
+        "change of other samples over that of the changed ones", (0, 0.001), view="influence"
+    )
+    alone: float | None = optional("samples that go through the model alone as well", view="influence")
+    again_gap: float | None = optional("a batch passed twice with equal random numbers, difference", (0, 0.001))
+    alone_gap: float | None = optional("a sample alone and in its batch, padding kept, difference", (0, 0.01))
+    recurrent: float
+    axes: float
+    other_inputs: float
+    next_token: float
+
+
+def measure(run: Run) -> Numbers:
+    """Gaps and a leak (0 is right); None where the question makes no sense. Raises NotApplicable without any."""
     batch = batches(run)[-1]
     arguments = Call.of(batch)
     main = arguments.main()
@@ -50,30 +63,27 @@ def measure(run: Run) -> dict[str, Any]:
         out = call(model, batch.args, batch.kwargs)
         if not torch.isfinite(out).all():
             raise NotApplicable("the model's outputs are not finite, in eval mode, too")
-        numbers: dict[str, Any] = {
-            "recurrent": float(any(isinstance(part, torch.nn.RNNBase) for part in model.modules())),
-            "axes": float(arguments.leaves[main].ndim),
-            "other_inputs": float(sum(isinstance(x, torch.Tensor) and x.ndim >= 2 for x in arguments.leaves) - 1),
-            "next_token": float(
-                any(isinstance(x, torch.Tensor) and bool(shifted(x, batch.targets)) for x in arguments.leaves)
-            ),
-        }
-        reasons = []
+        tensor_inputs = [x for x in arguments.leaves if isinstance(x, torch.Tensor)]
+        numbers = Numbers(
+            recurrent=float(any(isinstance(part, torch.nn.RNNBase) for part in model.modules())),
+            axes=float(arguments.leaves[main].ndim),
+            other_inputs=float(sum(x.ndim >= 2 for x in tensor_inputs) - 1),
+            next_token=float(any(bool(shifted(x, batch.targets)) for x in tensor_inputs)),
+        )
+        reason = ""
         try:
-            numbers |= _gaps(model, batch, arguments, main, out)
+            numbers.alone, numbers.alone_gap, numbers.again_gap = _gaps(model, batch, arguments, main, out)
         except NotApplicable as why:
-            reasons.append(str(why))
-        same = torch.equal(out, call(model, batch.args, batch.kwargs))
-        leak = _batch_leak(model, arguments, main, out) if same and not _one_graph(run, batch, out) else None
-        if leak is not None:
-            numbers["batch_leak"] = leak
-        elif reasons:
-            raise NotApplicable(reasons[0])
+            reason = str(why)
+        if torch.equal(out, call(model, batch.args, batch.kwargs)) and not _one_graph(run, batch, out):
+            numbers.batch_leak = _batch_leak(model, arguments, main, out)
+        if numbers.batch_leak is None and reason:
+            raise NotApplicable(reason)
     return numbers
 
 
-def _gaps(model: Any, batch: Any, arguments: Call, main: int, out: torch.Tensor) -> dict[str, float]:
-    """Gaps over the spread of the samples. Raises NotApplicable where rows are not samples with one output each."""
+def _gaps(model: Any, batch: Any, arguments: Call, main: int, out: torch.Tensor) -> tuple[float, float, float]:
+    """(samples passed alone, `alone_gap`, `again_gap`). Raises NotApplicable where rows are not samples with one output each."""
     rows = arguments.leaves[main].shape[0]
     if batch.targets is None or batch.targets.ndim != 1 or len(batch.targets) != rows or rows < 2:
         raise NotApplicable("the batch has not one target for each of several samples")
@@ -88,17 +98,13 @@ def _gaps(model: Any, batch: Any, arguments: Call, main: int, out: torch.Tensor)
         raise NotApplicable("the model's output has another shape for a sample alone")
     first, again = call(model, batch.args, batch.kwargs), call(model, batch.args, batch.kwargs)
     spread = float(out.std(0).mean()) + 1e-12
-    apart = [float((one - first[index]).abs().mean()) for one, index in zip(alone, chosen, strict=True)]
-    return {
-        "alone_gap": sum(apart) / len(apart) / spread,
-        "again_gap": float((again - first).abs().mean()) / spread,
-        "alone": float(len(apart)),
-    }
+    gaps = [float((output - first[index]).abs().mean()) for output, index in zip(alone, chosen, strict=True)]
+    return float(len(gaps)), sum(gaps) / len(gaps) / spread, float((again - first).abs().mean()) / spread
 
 
 def _batch_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) -> float | None:
     """Relative movement of unchanged samples along the batch axis; None when input and output share no axis."""
-    x, found = arguments.leaves[place], []
+    x, leaks = arguments.leaves[place], []
     for axis in (0, 1):
         if axis >= min(x.ndim, out.ndim) or x.shape[axis] != out.shape[axis] or x.shape[axis] < 2:
             continue
@@ -107,10 +113,10 @@ def _batch_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) -> f
         start = x.shape[axis] // 2
         after = call(model, *arguments.arguments({place: changed(x, axis, start)}))
         still, usual = moved(out, after, axis, start)
-        found.append(still / usual if usual > 0 else 0.0)
-        if found[-1] < 1e-5:
+        leaks.append(still / usual if usual > 0 else 0.0)
+        if leaks[-1] < 1e-5:
             break
-    return min(found, default=None)
+    return min(leaks, default=None)
 
 
 def _one_graph(run: Run, batch: Any, out: torch.Tensor) -> bool:
@@ -122,27 +128,26 @@ def _one_graph(run: Run, batch: Any, out: torch.Tensor) -> bool:
     return first.step != batch.step and bool(pairs) and all(a.shape == b.shape and torch.equal(a, b) for a, b in pairs)
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on a gap of a hundredth of the distance between samples (a thousandth for the same batch twice), and on a leak."""
-    shown, suspects = pick(numbers, *SHOWN), []
-    again, alone, leak = (numbers.get(name, 0.0) for name in ("again_gap", "alone_gap", "batch_leak"))
-    recurrent = numbers["recurrent"]
+    again, alone, leak = numbers.again_gap or 0.0, numbers.alone_gap or 0.0, numbers.batch_leak or 0.0
+    suspects: list[Suspect] = []
     if again > AGAIN:
         text = f"the same batch, passed twice, gives outputs {again:.2g} of the samples' spread apart: the model keeps a state"
         suspects.append(Suspect("recurrent/state_kept_between_batches", 0.7, text))
-    if leak > LEAST and not numbers["other_inputs"] and not numbers["next_token"]:
+    if leak > LEAST and not numbers.other_inputs and not numbers.next_token:
         text = f"other samples of the batch move an output by {leak:.2g} of the usual movement (0 is right)"
         cause, score = "shape/view_instead_of_permute", 0.6
-        if recurrent:
+        if numbers.recurrent:
             cause, score = "recurrent/batch_first_mismatch", 0.7
-        elif numbers["axes"] < 3:  # a table has no axes to mix up: something was reduced over the samples
+        elif numbers.axes < 3:  # a table has no axes to mix up: something was reduced over the samples
             cause, score = "loss/wrong_axis_reduction", 0.4
         suspects.append(Suspect(cause, score, text))
     if alone > LEAST and again <= AGAIN:
         text = f"alone, a sample gets an output {alone:.2g} of the samples' spread away from the one in its batch (0 is right)"
         names = ("batch_first_mismatch", "lengths_out_of_order", "output_for_hidden")
-        causes = [f"recurrent/{name}" for name in names] if recurrent else ["loss/wrong_axis_reduction"]
+        causes = [f"recurrent/{name}" for name in names] if numbers.recurrent else ["loss/wrong_axis_reduction"]
         suspects += [Suspect(cause, 0.4, text) for cause in causes]
-    if suspects:
-        return Verdict("batch_independence", True, suspects[0].reason, shown, tuple(suspects))
-    return Verdict("batch_independence", False, "a sample's output does not depend on its batch", shown)
+    message = suspects[0].reason if suspects else "a sample's output does not depend on its batch"
+    return Verdict("batch_independence", bool(suspects), message, numbers.labeled(), tuple(suspects))

@@ -9,6 +9,7 @@ does not change.
 """
 
 import gc
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,7 +17,8 @@ from torch.utils.data import DataLoader, RandomSampler
 
 from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import batches, need_steps, pick, share
+from bugzoo.diagnostics._tools import batches, need_steps, share
+from bugzoo.diagnostics.numbers import TWICE, Measured, judges, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import tensors
 from bugzoo.rerun.permit import permitted
@@ -24,15 +26,7 @@ from bugzoo.rerun.restore import same_random
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "mixed": ("label entropy of a batch over that of random batches", "0.7 to 1.3"),
-    "classes": ("classes in all batches together", ""),
-    "classes_in_batch": ("classes in one batch, on average", ""),
-    "same_batch_share": ("share of kept batches equal to the first one", "0 to 0.1"),
-    "loader_batches": ("batches of the largest loader", ""),
-    "repeated_epoch_share": ("share of batches that come again in the last epoch", "0 to 0.1"),
-    "epochs": ("epochs", ""),
-}
+VIEW = "batch"
 KNOWN_PROBLEMS = (
     "A false positive for full-batch training beside a DataLoader of several batches, and for continual learning with few "
     "classes per task. "
@@ -72,9 +66,26 @@ LEAST = 8
 """Targets in a batch below which two may be equal by chance."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Ratios, shares between 0 and 1, and counts; each part of the instrument may lack its numbers."""
+
+    mixed: float | None = optional("label entropy of a batch over that of random batches", (0.7, 1.3))
+    same_batch_share: float | None = optional("share of kept batches equal to the first one", (0, 0.1))
+    repeated_epoch_share: float | None = optional("share of batches that come again in the last epoch", (0, 0.1))
+    loader_batches: float | None = optional("batches of the largest loader")
+    epochs: float | None = optional("epochs")
+    classes: float | None = optional("classes in all batches together", hidden=TWICE)
+    classes_in_batch: float | None = optional(
+        "classes in one batch, on average",
+        hidden="the entropy ratio beside it does not depend on the number of classes",
+    )
+    batches: float | None = None
+
+
+def measure(run: Run) -> Numbers:
     """Ratios, shares between 0 and 1 and counts; absent where they cannot be known. Raises NotApplicable without any."""
-    numbers: dict[str, Any] = {}
+    numbers: dict[str, float] = {}
     reasons = []
     for part in (_mixed, _repeated_batches, _repeated_epochs):
         try:
@@ -83,13 +94,13 @@ def measure(run: Run) -> dict[str, Any]:
             reasons.append(str(why))
     if not numbers:
         raise NotApplicable("; ".join(dict.fromkeys(reasons)))
-    return numbers
+    return Numbers.from_mapping(numbers)
 
 
 def _mixed(run: Run) -> dict[str, float]:
     """Entropy of the labels of a batch. Raises NotApplicable below two batches of at least 8 class numbers each."""
-    found = [batch.targets for batch in batches(run) if batch.targets is not None]
-    labels = [y.detach().cpu().long() for y in found if not y.is_floating_point() and y.ndim == 1 and len(y) >= LEAST]
+    targets = [batch.targets for batch in batches(run) if batch.targets is not None]
+    labels = [y.detach().cpu().long() for y in targets if not y.is_floating_point() and y.ndim == 1 and len(y) >= LEAST]
     if len(labels) < 2:
         raise NotApplicable("fewer than two batches with one class per sample were kept")
     whole = torch.cat(labels)
@@ -97,11 +108,11 @@ def _mixed(run: Run) -> dict[str, float]:
         raise NotApplicable("all kept labels are the same")
     # as many labels as a batch has can only show so much variety: the usual one is what drawing at random gives
     generator = torch.Generator().manual_seed(0)
-    drawn = [whole[torch.randperm(len(whole), generator=generator)[: len(y)]] for y in labels]
-    usual = sum(map(_entropy, drawn)) / len(drawn)
-    own = sum(map(_entropy, labels)) / len(labels)
+    shuffled = [whole[torch.randperm(len(whole), generator=generator)[: len(y)]] for y in labels]
+    usual = sum(map(_entropy, shuffled)) / len(shuffled)
+    entropy = sum(map(_entropy, labels)) / len(labels)
     return {
-        "mixed": own / usual if usual > 0 else 1.0,
+        "mixed": entropy / usual if usual > 0 else 1.0,
         "classes": float(len(whole.unique())),
         "classes_in_batch": sum(len(y.unique()) for y in labels) / len(labels),
         "batches": float(len(labels)),
@@ -117,12 +128,11 @@ def _entropy(labels: torch.Tensor) -> float:
 
 def _repeated_batches(run: Run) -> dict[str, float]:
     """How many of the kept batches equal the first one. Raises NotApplicable below 3 batches."""
-    found = [_compared(batch) for batch in batches(run)]
-    first = found[0]
-    later = [one for one in found[1:] if one is not None]
+    first, *others = [_compared(batch) for batch in batches(run)]
+    later = [targets for targets in others if targets is not None]
     if first is None or first.numel() < LEAST or len(later) < 2:
         raise NotApplicable(f"fewer than 3 batches of at least {LEAST} targets were kept")
-    same = [one.shape == first.shape and torch.equal(one, first) for one in later]
+    same = [targets.shape == first.shape and torch.equal(targets, first) for targets in later]
     return {"same_batch_share": sum(same) / len(same), "loader_batches": float(_largest_loader())}
 
 
@@ -185,20 +195,25 @@ def _batches_now(loader: Any, batches: int) -> list[list[torch.Tensor]]:
     return [[x.flatten().cpu() for x in tensors(batch)] for batch in fetched]
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on one batch repeated, on batches half as varied as random ones, and on epochs that repeat the first one."""
-    shown, suspects = pick(numbers, *SHOWN), []
-    if numbers.get("same_batch_share", 0.0) > 0.9 and numbers["loader_batches"] > 1:
-        text = f"{share(numbers['same_batch_share'])} of the batches repeat the first one (usually 0); "
-        text += f"the loader has {numbers['loader_batches']:.0f} batches"
+    same, loader_batches = numbers.same_batch_share or 0.0, numbers.loader_batches or 0.0
+    mixed = 1.0 if numbers.mixed is None else numbers.mixed
+    suspects = []
+    if same > 0.9 and loader_batches > 1:
+        text = f"{share(same)} of the batches repeat the first one (usually 0); "
+        text += f"the loader has {loader_batches:.0f} batches"
         suspects.append(Suspect("loop/same_batch_forever", 0.9, text))
-    if numbers.get("mixed", 1.0) < LITTLE:
-        text = f"a batch has {numbers['classes_in_batch']:.1f} of {numbers['classes']:.0f} classes on average, "
-        text += f"{numbers['mixed']:.0%} of the variety of random batches: the data is sorted by label"
+    if mixed < LITTLE:
+        text = f"a batch has {numbers.classes_in_batch:.1f} of {numbers.classes:.0f} classes on average, "
+        text += f"{mixed:.0%} of the variety of random batches: the data is sorted by label"
         suspects.append(Suspect("data/no_shuffle", 0.85, text))
-    if numbers.get("repeated_epoch_share", 0.0) > 0.9:
-        text = f"after {numbers['epochs']:.0f} epochs the loader still gives the batches of the first one, in the same order"
+    if (numbers.repeated_epoch_share or 0.0) > 0.9:
+        text = (
+            f"after {numbers.epochs:.0f} epochs the loader still gives the batches of the first one, in the same order"
+        )
         suspects.append(Suspect("distributed/set_epoch_missing", 0.85, text))
     if suspects:
-        return Verdict("batch_order", True, suspects[0].reason, shown, tuple(suspects))
-    return Verdict("batch_order", False, "batches are shuffled, and none repeats another", shown)
+        return Verdict("batch_order", True, suspects[0].reason, numbers.labeled(), tuple(suspects))
+    return Verdict("batch_order", False, "batches are shuffled, and none repeats another", numbers.labeled())

@@ -6,23 +6,21 @@ the number of values per channel (rows times image positions) in the layer with 
 ratio of a batch's variance to the running variance, in the layer where it is largest. For batches of thirty rows it is below 0.2.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import NORMS, batches, model_of, need_steps, pick
+from bugzoo.diagnostics._tools import NORMS, batches, model_of, need_steps
+from bugzoo.diagnostics.numbers import ANY, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "rows": ("samples that a BatchNorm layer averages over", "from 4"),
-    "values": ("values per channel that a BatchNorm layer averages over", "from 8"),
-    "scatter": ("log ratio of batch to running variances (RMS)", "0 to 0.3"),
-}
+VIEW = "layers"
 KNOWN_PROBLEMS = (
     "A false positive for image models that train on one image at a time and use BatchNorm as instance normalization on "
     "purpose. "
@@ -36,17 +34,26 @@ FEW, FAR = 3, 0.22
 """At most this many rows say little about a dataset, and their variances are farther off than this."""
 
 
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Counts, and a root mean square of log ratios."""
+
+    rows: float = number("samples that a BatchNorm layer averages over", (4, ANY))
+    values: float = number("values per channel that a BatchNorm layer averages over", (8, ANY))
+    scatter: float = number("log ratio of batch to running variances (RMS)", (0, 0.3))
+
+
 def _averages(model: torch.nn.Module) -> list[torch.nn.Module]:
     """Layers that keep running averages and were trained. A frozen layer keeps the averages that it came with."""
-    layers = (one for one in model.modules() if isinstance(one, NORMS) and one.running_var is not None)
-    return [one for one in layers if one.weight is None or one.weight.requires_grad]
+    layers = (layer for layer in model.modules() if isinstance(layer, NORMS) and layer.running_var is not None)
+    return [layer for layer in layers if layer.weight is None or layer.weight.requires_grad]
 
 
 def _variance(layer: Any) -> torch.Tensor:
     return layer.running_var.double().clone()
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Counts, and a root mean square. Raises NotApplicable for a model without BatchNorm, or one that cannot be called again."""
     need_steps(run, 1)
     kept = batches(run)
@@ -54,14 +61,14 @@ def measure(run: Run) -> dict[str, Any]:
     layers = _averages(model)
     if not layers:
         raise NotApplicable("the model has no trained BatchNorm layer with running averages")
-    seen: dict[torch.nn.Module, list[tuple[int, int, float]]] = {layer: [] for layer in layers}
+    entries: dict[torch.nn.Module, list[tuple[int, int, float]]] = {layer: [] for layer in layers}
     average: dict[Any, torch.Tensor] = {layer: _variance(layer) for layer in layers}
 
     def entered(layer: Any, args: Any) -> None:
         rows = args[0].detach().double().transpose(0, 1).flatten(1)  # (channels, values)
         if rows.shape[1] > 1:
             ratio = (rows.var(1) + layer.eps) / (average[layer] + layer.eps)
-            seen[layer].append((args[0].shape[0], rows.shape[1], float(ratio.log().square().mean())))
+            entries[layer].append((args[0].shape[0], rows.shape[1], float(ratio.log().square().mean())))
 
     hooks = [layer.register_forward_pre_hook(entered) for layer in layers]
     try:
@@ -73,21 +80,23 @@ def measure(run: Run) -> dict[str, Any]:
     finally:
         for hook in hooks:
             hook.remove()
-    found = [np.asarray(one) for one in seen.values() if one]
-    if not found:
+    measured = [np.asarray(entry) for entry in entries.values() if entry]
+    if not measured:
         raise NotApplicable("no batch reached a BatchNorm layer")
-    return {
-        "rows": float(np.median([one[:, 0] for one in found])),
-        "values": float(min(np.median(one[:, 1]) for one in found)),
-        "scatter": float(max(np.sqrt(one[:, 2].mean()) for one in found)),
-    }
+    return Numbers(
+        rows=float(np.median([entry[:, 0] for entry in measured])),
+        values=float(min(np.median(entry[:, 1]) for entry in measured)),
+        scatter=float(max(np.sqrt(entry[:, 2].mean()) for entry in measured)),
+    )
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on batches of a few rows whose variances are far from the running ones."""
-    shown = pick(numbers, *SHOWN)
-    text = f"a training batch has {numbers['rows']:.0f} rows (usually 4 or more), {numbers['values']:.0f} values per channel. "
-    text += f"Its variances differ from the running ones by {numbers['scatter']:.2f} in log ratio (usually up to 0.3)"
-    if numbers["rows"] <= FEW and numbers["scatter"] > FAR:
-        return Verdict("batch_statistics", True, text, shown, (Suspect("modes/batch_norm_tiny_batches", 0.8, text),))
-    return Verdict("batch_statistics", False, text, shown)
+    text = (
+        f"a training batch has {numbers.rows:.0f} rows (usually 4 or more), {numbers.values:.0f} values per channel. "
+    )
+    text += f"Its variances differ from the running ones by {numbers.scatter:.2f} in log ratio (usually up to 0.3)"
+    fired = numbers.rows <= FEW and numbers.scatter > FAR
+    suspects = (Suspect("modes/batch_norm_tiny_batches", 0.8, text),) if fired else ()
+    return Verdict("batch_statistics", fired, text, numbers.labeled(), suspects)

@@ -7,29 +7,20 @@ the evaluation as well, an accuracy that averages over samples hides it.
 """
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import batches, pick
+from bugzoo.diagnostics._tools import batches
+from bugzoo.diagnostics.numbers import OWN, TWICE, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
 from bugzoo.running.result import Run
 
 COST = 1
+VIEW = "evaluation"
 WHOLE = True  # it cannot judge a training that was cut short
-SHOWN = {
-    "classes": ("classes in the evaluation", ""),
-    "rare_classes": ("classes under a third of an even share in training", ""),
-    "rarity": ("training samples of a rare class over a usual one", ""),
-    "common_recall": ("mean recall of the common classes", ""),
-    "rare_recall": ("mean recall of the rare classes", "about that of the common ones"),
-    "recall_gap": ("recall of common classes minus recall of rare ones", "near 0"),
-    "accuracy": ("accuracy over all samples", "about the balanced accuracy"),
-    "balanced_accuracy": ("balanced accuracy: mean recall of the classes", ""),
-    "flattery": ("accuracy minus balanced accuracy", "near 0"),
-}
 KNOWN_PROBLEMS = (
     "A false positive where a rare class has only a few samples in the evaluation, or stays hard although the loss weights "
     "it. "
@@ -48,57 +39,70 @@ SICK = example((_LAST, _LAST + _TAIL), ("torch.randperm(256).split(32)", _SELDOM
 RARE, GAP, FLATTERY, LEAST, SIGMAS = 1 / 3, 0.2, 0.1, 64, 3.0
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Counts, and recalls and accuracies between 0 and 1; the recall of a kind of class only where a class is rare."""
+
+    classes: float = number("classes in the evaluation")
+    rare_classes: float = number("classes under a third of an even share in training")
+    rarity: float = number("training samples of a rare class over a usual one")
+    common_recall: float | None = optional("mean recall of the common classes")
+    rare_recall: float | None = optional("mean recall of the rare classes", "about that of the common ones")
+    recall_gap: float = number("recall of common classes minus recall of rare ones", "near 0", hidden=OWN)
+    accuracy: float = number("accuracy over all samples", "about the balanced accuracy", hidden=TWICE)
+    balanced_accuracy: float = number("balanced accuracy: mean recall of the classes", hidden=OWN)
+    flattery: float = number("accuracy minus balanced accuracy", "near 0", hidden=OWN)
+
+
+def measure(run: Run) -> Numbers:
     """Counts and recalls. Raises NotApplicable unless training and evaluation have one class label per row."""
     labels = [b.targets.detach().cpu() for b in batches(run) if b.targets is not None]
     trained = [y.long() for y in labels if not y.is_floating_point() and y.ndim == 1]
     if sum(map(len, trained)) < LEAST:
         raise NotApplicable(f"fewer than {LEAST} training samples with a class label were kept")
-    found = evaluated(run)
-    if not found.pairs or not found.classifies or any(y.ndim != 1 or x.ndim != 2 for x, y in found.pairs):
+    evaluation = evaluated(run)
+    pairs = evaluation.pairs
+    if not pairs or not evaluation.classifies or any(y.ndim != 1 or x.ndim != 2 for x, y in pairs):
         raise NotApplicable("the script's evaluation computes no cross-entropy with one class label per row")
-    asked = torch.cat([y.long().cpu() for _, y in found.pairs])
-    right = torch.cat([(x.argmax(-1) == y).cpu() for x, y in found.pairs]).double()
-    classes = asked.unique()
+    validated = torch.cat([y.long().cpu() for _, y in pairs])
+    right = torch.cat([(x.argmax(-1) == y).cpu() for x, y in pairs]).double()
+    classes = validated.unique()
     counts = (torch.cat(trained)[:, None] == classes).sum(0).double()
-    recalls = torch.stack([right[asked == one].mean() for one in classes])
+    recalls = torch.stack([right[validated == label].mean() for label in classes])
     even = float(counts.mean())
     # in few samples a class may be rare by chance
     rare = counts < min(RARE * even, even - SIGMAS * math.sqrt(even))
     accuracy, balanced = float(right.mean()), float(recalls.mean())
-    numbers: dict[str, Any] = {
-        "classes": float(len(classes)),
-        "rare_classes": float(rare.sum()),
-        "accuracy": accuracy,
-        "balanced_accuracy": balanced,
-        "flattery": accuracy - balanced,
-        "recall_gap": 0.0,
-        "rarity": 1.0,
-    }
+    numbers = Numbers(
+        classes=float(len(classes)),
+        rare_classes=float(rare.sum()),
+        rarity=1.0,
+        recall_gap=0.0,
+        accuracy=accuracy,
+        balanced_accuracy=balanced,
+        flattery=accuracy - balanced,
+    )
     if rare.any():
         common, seldom = float(recalls[~rare].mean()), float(recalls[rare].mean())
-        numbers |= {
-            "common_recall": common,
-            "rare_recall": seldom,
-            "recall_gap": common - seldom,
-            "rarity": float(counts[rare].mean() / counts[~rare].mean()),
-        }
+        numbers.common_recall, numbers.rare_recall, numbers.recall_gap = common, seldom, common - seldom
+        numbers.rarity = float(counts[rare].mean() / counts[~rare].mean())
     return numbers
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if the recall of rare classes is more than 0.2 below that of common ones."""
-    shown = pick(numbers, *SHOWN)
-    text = f"{numbers['rare_classes']:.0f} of {numbers['classes']:.0f} classes are rare in training"
-    if numbers["recall_gap"] <= GAP:
-        return Verdict("class_balance", False, text, shown)
-    text += f" ({numbers['rarity']:.2g} times as frequent); their recall is {numbers['rare_recall']:.0%}, "
-    text += f"that of the others {numbers['common_recall']:.0%}"
-    flattered = numbers["flattery"] > FLATTERY
+    text = f"{numbers.rare_classes:.0f} of {numbers.classes:.0f} classes are rare in training"
+    if numbers.recall_gap <= GAP:
+        return Verdict("class_balance", False, text, numbers.labeled())
+    text += f" ({numbers.rarity:.2g} times as frequent); their recall is {numbers.rare_recall:.0%}, "
+    text += f"that of the others {numbers.common_recall:.0%}"
+    flattered = numbers.flattery > FLATTERY
     if flattered:
-        text += f"; accuracy {numbers['accuracy']:.2f}, balanced accuracy {numbers['balanced_accuracy']:.2f}"
+        text += f"; accuracy {numbers.accuracy:.2f}, balanced accuracy {numbers.balanced_accuracy:.2f}"
     suspects = (
         Suspect("metrics/accuracy_on_imbalance", 0.9 if flattered else 0.2, text),
         Suspect("data/class_imbalance_ignored", 0.4 if flattered else 0.7, text),
     )
-    return Verdict("class_balance", True, text, shown, tuple(sorted(suspects, key=lambda one: -one.score)))
+    suspects = tuple(sorted(suspects, key=lambda suspect: -suspect.score))
+    return Verdict("class_balance", True, text, numbers.labeled(), suspects)

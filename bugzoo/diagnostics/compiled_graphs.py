@@ -9,21 +9,19 @@ from torch's own metrics of the run. Both are 0 if nothing was compiled.
 
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bugzoo import watching
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import need_steps, pick
+from bugzoo.diagnostics._tools import need_steps
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "breaks": ("lines at which a compiled graph ends", "0"),
-    "versions": ("compilations of one piece, for other shapes", "0 to 4"),
-}
+VIEW = "time"
 KNOWN_PROBLEMS = (
     "A false positive for five or more input shapes that are compiled once each on purpose, and for deliberate graph "
     "breaks. "
@@ -40,41 +38,53 @@ _OWN = str(Path(watching.__file__).resolve().parents[1])
 """Instruments that run the loop once more are in this folder as well."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Counts, and the line of the first graph break."""
+
+    breaks: float = number("lines at which a compiled graph ends", (0, 0))
+    versions: float = number("compilations of one piece, for other shapes", (0, 4))
+    file: str | None = None
+    line: int | None = None
+
+
+def measure(run: Run) -> Numbers:
     """Counts, and the line of a graph break if there is one. Raises NotApplicable without the live run."""
     need_steps(run, 1)
     began, ended = live(run).began * 1e6, live(run).ended * 1e6
     compiler = sys.modules.get("torch._dynamo.utils")
     every = compiler.get_compilation_metrics() if compiler else []
-    listed = [one for one in every if began <= (one.start_time_us or 0) <= ended]
-    made = [one for one in listed if one.co_filename and not one.co_filename.startswith(_OWN)]
-    breaks = {one.co_name for one in made if one.co_name.startswith(_RESUMED)}
-    versions = Counter(str(one.compile_id).split("/")[0] for one in made if _asked_for(one.recompile_reason or ""))
-    numbers: dict[str, Any] = {"breaks": float(len(breaks)), "versions": float(max(versions.values(), default=0))}
-    if breaks:
-        first = next(one for one in made if one.co_name in breaks)
-        numbers |= {"file": first.co_filename, "line": int(first.co_name.rsplit("_", 1)[-1])}
+    listed = [piece for piece in every if began <= (piece.start_time_us or 0) <= ended]
+    pieces = [piece for piece in listed if piece.co_filename and not piece.co_filename.startswith(_OWN)]
+    resumed = [piece for piece in pieces if piece.co_name.startswith(_RESUMED)]
+    versions = Counter(
+        str(piece.compile_id).split("/")[0] for piece in pieces if _by_input(piece.recompile_reason or "")
+    )
+    numbers = Numbers(
+        breaks=float(len({piece.co_name for piece in resumed})), versions=float(max(versions.values(), default=0))
+    )
+    if resumed:
+        numbers.file, numbers.line = resumed[0].co_filename, int(resumed[0].co_name.rsplit("_", 1)[-1])
     return numbers
 
 
-def _asked_for(reason: str) -> bool:
+def _by_input(reason: str) -> bool:
     """Was a piece compiled for the first time, or again because of its inputs?"""
     return not reason or "mismatch" in reason or "L['" in reason
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on graph breaks, and on more than 4 compilations of one piece."""
-    shown = pick(numbers, *SHOWN)
-    place = {"file": numbers.get("file"), "line": numbers.get("line")}
-    breaks, versions = numbers["breaks"], numbers["versions"]
-    suspects = []
+    breaks, versions = numbers.breaks, numbers.versions
+    suspects: list[Suspect] = []
     if breaks:
         text = f"torch.compile breaks the model's graph at {breaks:.0f} line{'s' * (breaks > 1)} (usually 0)"
-        suspects.append(Suspect("speed/graph_breaks", 0.6, text, **place))
+        suspects.append(Suspect("speed/graph_breaks", 0.6, text, numbers.file, numbers.line))
     if versions > MANY:
         text = f"torch.compile compiles one piece of the model {versions:.0f} times for other shapes or numbers (usually 1 or 2)"
         suspects.append(Suspect("speed/recompiles", 0.6, text))
     message = (
         suspects[0].reason if suspects else "there are no graph breaks, and no piece is compiled more often than usual"
     )
-    return Verdict("compiled_graphs", bool(suspects), message, shown, tuple(suspects))
+    return Verdict("compiled_graphs", bool(suspects), message, numbers.labeled(), tuple(suspects))

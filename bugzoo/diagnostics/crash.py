@@ -7,20 +7,20 @@ the model are listed, each with the line that put it there.
 """
 
 import re
-from typing import Any
+from dataclasses import dataclass
+from typing import cast
 
-from bugzoo.diagnostics._devices import MESSAGES, placed, where
+from bugzoo.diagnostics._devices import MESSAGES, Placed, Tensor, placed, where
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._scene import told
+from bugzoo.diagnostics._scene import Scene, facts
 from bugzoo.diagnostics._tools import column
+from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import tensors
 from bugzoo.running.result import Run
 
 COST = 0
-SHOWN = {
-    "steps": ("optimizer steps before the error", ""),
-}
+VIEW = "layers"
 KNOWN_PROBLEMS = (
     "A false positive for a script that ends a complete training with an exception of its own, such as an early-stopping "
     "signal. "
@@ -51,7 +51,28 @@ _MEANINGS = (
 )  # fmt: skip
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """How the run ended, and where the tensors are in an error over devices; `file` and `line` None where unknown."""
+
+    type: str = number("type of the error")
+    steps: float = number("optimizer steps before the error")
+    batch_apart: float | None = optional(hidden=FLAG)
+    in_step: float = number(hidden=FLAG)
+    stray_tensors: float | None = optional(hidden=FLAG)
+    outcome: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+    told: list[str]
+    devices: float
+    weights: list[Tensor] | None = None
+    strays: list[Tensor] | None = None
+    batch: list[Tensor] | None = None
+    made_apart: float | None = None
+
+
+def measure(run: Run) -> Numbers:
     """The outcome and the parts of the error. Raises NotApplicable if the run finished.
 
     With the live run at hand, the failed forward pass is run once more: see `Trace.explain`.
@@ -63,50 +84,56 @@ def measure(run: Run) -> dict[str, Any]:
         raise NotApplicable(f"the run did not crash: it exited with {error.get('message')} after its training")
     message = str(error.get("message") or "")[:2000]
     trace.explain()
-    return {
-        "outcome": trace.outcome,
-        "steps": float(len(column(trace.step))),
-        "type": str(error.get("type") or ""),
-        "message": message,
-        "file": error.get("file"),
-        "line": error.get("line"),
-        "told": told(dict(trace.error.get("scene", {})), message, _samples(run)),
-        "in_step": float("torch/optim/" in str(error.get("traceback") or "").replace("\\", "/")),
-        **(placed(run) if re.search(MESSAGES, message) else {"devices": 0.0}),
-    }
+    numbers = Numbers(
+        outcome=trace.outcome,
+        steps=float(len(column(trace.step))),
+        type=str(error.get("type") or ""),
+        message=message,
+        file=error.get("file"),
+        line=error.get("line"),
+        told=facts(cast(Scene, trace.error.get("scene", {})), message, _samples(run)),
+        in_step=float("torch/optim/" in str(error.get("traceback") or "").replace("\\", "/")),
+        devices=0.0,
+    )
+    if re.search(MESSAGES, message):
+        tensors = placed(run)
+        numbers.weights, numbers.strays, numbers.batch = tensors.weights, tensors.strays, tensors.batch
+        numbers.devices, numbers.stray_tensors = float(tensors.devices), float(len(tensors.strays))
+        numbers.batch_apart, numbers.made_apart = float(tensors.batch_apart), float(tensors.made_apart)
+    return numbers
 
 
 def _samples(run: Run) -> int | None:
     """Samples in each batch that succeeded, if all had the same number."""
-    kept = getattr(getattr(run.trace, "live", None), "batches", [])
-    sizes = {inputs[0].shape[0] for batch in kept[:-1] if (inputs := tensors(batch.args)) and inputs[0].ndim}
+    batches = getattr(getattr(run.trace, "live", None), "batches", [])
+    sizes = {inputs[0].shape[0] for batch in batches[:-1] if (inputs := tensors(batch.args)) and inputs[0].ndim}
     return sizes.pop() if len(sizes) == 1 else None
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on every crash, and names a cause if the message is one of torch's well-known ones."""
-    kind, message, steps = numbers["type"], numbers["message"], numbers["steps"]
-    place = {"file": numbers["file"], "line": numbers["line"]}
-    if numbers["outcome"] == "out_of_memory":
+    message, steps, file, line = numbers.message, numbers.steps, numbers.file, numbers.line
+    if numbers.outcome == "out_of_memory":
         cause, score, why = "memory/losses_kept_with_graph", 0.5, "memory grew until then"
         if steps <= 2:
             cause, score, why = "memory/batch_too_large", 0.85, "the batch does not fit into memory"
-        if steps <= 2 and numbers.get("in_step"):
+        if steps <= 2 and numbers.in_step:
             cause = "memory/optimizer_state_ignored"
             why = "forward and backward pass fit into memory, but the optimizer state does not"
         text = f"out of memory (OOM) at step {steps + 1:.0f}: {why}"
-        return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, **place),))
-    said = f"{kind}: {message.splitlines()[0][:160] if message else ''}"
-    scene = "".join(f"; {one}" for one in numbers.get("told") or [])
+        return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, file, line),))
+    error = f"{numbers.type}: {message.splitlines()[0][:160] if message else ''}"
+    scene = "".join(f"; {fact}" for fact in numbers.told)
     for pattern, cause, score, meaning in _MEANINGS:
         if re.search(pattern, message):
             if cause == "graph/detached_activation" and "none of the model" in scene:
                 cause = "freezing/frozen_layers"
-            if pattern is MESSAGES and numbers.get("devices"):
-                cause, listed = where(numbers)
+            if pattern is MESSAGES and numbers.devices:
+                cause, listed = where(Placed(numbers.weights or [], numbers.strays or [], numbers.batch or []))
                 meaning = f"{meaning}: {listed}"
-            text = f"{meaning}{scene} ({said})"
-            return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, **place),))
-    at = f" at line {numbers['line']}" if numbers["line"] else ""
-    text = f"the script stopped after {steps:.0f} optimizer steps with {said}{at}{scene}"
+            text = f"{meaning}{scene} ({error})"
+            return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, file, line),))
+    at = f" at line {line}" if line else ""
+    text = f"the script stopped after {steps:.0f} optimizer steps with {error}{at}{scene}"
     return Verdict("crash", True, text, {"steps": steps})

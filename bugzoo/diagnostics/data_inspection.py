@@ -7,28 +7,19 @@ agree weakly by nature, so agreement alone raises no alarm.
 """
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
-from bugzoo.diagnostics._tools import batches, column, pick, share
+from bugzoo.diagnostics._tools import batches, column, share
+from bugzoo.diagnostics.numbers import ANY, FLAG, OWN, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "samples": ("samples in all kept batches", ""),
-    "min": ("smallest input value", ""),
-    "max": ("largest input value in all kept batches", "from 0.1"),
-    "mean": ("mean of the inputs", ""),
-    "std": ("standard deviation of the inputs", "near 1 if they were standardized"),
-    "classes": ("classes among the labels", ""),
-    "neighbour_agreement": ("share of near neighbors with one label", "well above chance"),
-    "chance_agreement": ("share of near neighbors with one label, by chance", ""),
-    "label_entropy": ("entropy of the labels in all kept batches (nats)", ""),
-}
+VIEW = "batch"
 KNOWN_PROBLEMS = (
     "A false positive for inputs below 0.1 in their own units, and for parity-like labels while the model has not learned "
     "them yet. "
@@ -40,6 +31,38 @@ SICK = example(("for epoch", "targets = targets[torch.randperm(256)]\nfor epoch"
 NEIGHBOURS, SHUFFLES, LEAST = 5, 30, 64
 TINY = 0.1
 """All inputs are smaller than this if they were scaled twice. Scaled once, they reach about 1."""
+
+
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Inputs in their own units, losses and entropy in nats, shares between 0 and 1."""
+
+    samples: float = number("samples in all kept batches")
+    max: float | None = optional("largest input value in all kept batches", (0.1, ANY))
+    non_finite_share: float = number("share of input values that are not finite", (0, 0))
+    label_entropy: float | None = optional("entropy of the labels in all kept batches (nats)")
+    neighbour_agreement: float | None = optional("share of near neighbors with one label", "well above chance")
+    chance_agreement: float | None = optional("share of near neighbors with one label, by chance")
+    agreement_over_chance: float | None = optional("share of near neighbors with one label, above chance", (0.1, 1))
+    min: float | None = optional("smallest input value", hidden=OWN)
+    mean: float | None = optional(
+        "mean of the inputs", hidden="the picture shows the values, and the smallest and the largest stand beside it"
+    )
+    std: float | None = optional(
+        "standard deviation of the inputs",
+        "near 1 if they were standardized",
+        hidden="the picture shows the values, and the smallest and the largest stand beside it",
+    )
+    classes: float | None = optional("classes among the labels", hidden=OWN)
+    outer_broadcast: float = number(view="outputs", hidden=FLAG)
+    shape: list[int]
+    dtype: str
+    final_loss: float = number(hidden="the view of the loss has it")
+    early_loss: float
+    mask_stretched: float
+    commonest_token_share: float | None = None
+    majority_share: float | None = None
+    agreement_sigmas: float | None = None
 
 
 def _table(run: Run) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -58,8 +81,8 @@ def _table(run: Run) -> tuple[torch.Tensor, torch.Tensor | None]:
         targets.append(y.detach().cpu() if y is not None and y.ndim and y.shape[0] == x.shape[0] else None)
     if not inputs:
         raise NotApplicable("the model was called with no tensor of tokens or numbers")
-    known = all(y is not None and y.shape[1:] == targets[0].shape[1:] for y in targets)
-    return torch.cat(inputs), torch.cat(targets) if known else None
+    one_shape = all(y is not None and y.shape[1:] == targets[0].shape[1:] for y in targets)
+    return torch.cat(inputs), torch.cat(targets) if one_shape else None
 
 
 def _as_classes(y: torch.Tensor) -> torch.Tensor | None:
@@ -78,94 +101,91 @@ def agreement(x: torch.Tensor, labels: torch.Tensor) -> tuple[float, float, floa
     distance = torch.cdist(x, x)
     distance[distance < 1e-5] = math.inf
     near = distance.topk(min(NEIGHBOURS, len(x) - 1), largest=False).indices
-    found = float((labels[near] == labels[:, None]).float().mean())
+    agreeing = float((labels[near] == labels[:, None]).float().mean())
     generator = torch.Generator().manual_seed(0)
     by_chance = []
     for _ in range(SHUFFLES):
         mixed = labels[torch.randperm(len(labels), generator=generator)]
         by_chance.append(float((mixed[near] == mixed[:, None]).float().mean()))
     chance = torch.tensor(by_chance)
-    return found, float(chance.mean()), float(chance.std()) + 1e-9
+    return agreeing, float(chance.mean()), float(chance.std()) + 1e-9
 
 
-def measure(run: Run) -> dict[str, Any]:
+def _losses(run: Run) -> tuple[float, float]:
+    """Mean losses of the last tenth of the steps and of the second eighth; NaN without a loss."""
+    losses = column(run.trace.loss)
+    losses = torch.as_tensor(losses[losses == losses])
+    if not len(losses):
+        return math.nan, math.nan
+    early = losses[: max(3, len(losses) // 4)]
+    return float(losses[-max(3, len(losses) // 10) :].mean()), float(early[len(early) // 2 :].mean())
+
+
+def measure(run: Run) -> Numbers:
     """Ranges and counts of the model's inputs. Raises NotApplicable if no batch was kept."""
     x, y = _table(run)
-    numbers: dict[str, Any] = {
-        "samples": float(len(x)),
-        "shape": list(x.shape[1:]),
-        "dtype": str(x.dtype).removeprefix("torch."),
-    }
     values = x.float()
-    numbers["non_finite_share"] = float((~torch.isfinite(values)).float().mean())
+    final_loss, early_loss = _losses(run)
+    numbers = Numbers(
+        samples=float(len(x)),
+        shape=list(x.shape[1:]),
+        dtype=str(x.dtype).removeprefix("torch."),
+        non_finite_share=float((~torch.isfinite(values)).float().mean()),
+        final_loss=final_loss,
+        early_loss=early_loss,
+        outer_broadcast=float(run.trace.graph.outer_broadcast),
+        mask_stretched=float(run.trace.graph.mask_stretched),
+    )
     finite = values[torch.isfinite(values)]
     if finite.numel():
-        numbers |= {
-            "min": float(finite.min()),
-            "max": float(finite.max()),
-            "mean": float(finite.mean()),
-            "std": float(finite.std(correction=0)),
-        }
+        numbers.min, numbers.max = float(finite.min()), float(finite.max())
+        numbers.mean, numbers.std = float(finite.mean()), float(finite.std(correction=0))
     if not x.is_floating_point():
-        numbers["commonest_token_share"] = float((x == x.flatten().mode().values).float().mean())
-    loss = column(run.trace.loss)
-    finite_loss = torch.as_tensor(loss[~(loss != loss)])
-    numbers["final_loss"] = (
-        float(finite_loss[-max(3, len(finite_loss) // 10) :].mean()) if len(finite_loss) else math.nan
-    )
-    early = finite_loss[: max(3, len(finite_loss) // 4)]
-    numbers["early_loss"] = float(early[len(early) // 2 :].mean()) if len(finite_loss) else math.nan
-    numbers["outer_broadcast"] = float(run.trace.graph.outer_broadcast)
-    numbers["mask_stretched"] = float(run.trace.graph.mask_stretched)
+        numbers.commonest_token_share = float((x == x.flatten().mode().values).float().mean())
     if y is not None and y.is_floating_point():
         y = _as_classes(y)
     if y is None or y.ndim != 1:
         return numbers
     counts = torch.bincount(y.long().clamp(min=0))
     shares = counts[counts > 0].double() / counts.sum()
-    numbers |= {"classes": float((counts > 0).sum()), "majority_share": float(shares.max()),
-                "label_entropy": float(-(shares * shares.log()).sum())}  # fmt: skip
-    if len(x) >= LEAST and x.is_floating_point() and numbers["classes"] >= 2 and not numbers["non_finite_share"]:
-        found, chance, spread = agreement(values.flatten(1), y)
-        numbers |= {
-            "neighbour_agreement": found,
-            "chance_agreement": chance,
-            "agreement_over_chance": found - chance,
-            "agreement_sigmas": (found - chance) / spread,
-        }
+    numbers.classes, numbers.majority_share = float((counts > 0).sum()), float(shares.max())
+    numbers.label_entropy = float(-(shares * shares.log()).sum())
+    if len(x) >= LEAST and x.is_floating_point() and numbers.classes >= 2 and not numbers.non_finite_share:
+        near, chance, spread = agreement(values.flatten(1), y)
+        numbers.neighbour_agreement, numbers.chance_agreement = near, chance
+        numbers.agreement_over_chance = near - chance
+        numbers.agreement_sigmas = (near - chance) / spread
     return numbers
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on NaN or tiny inputs, on broadcast targets or masks, and on labels at chance that the loss does not beat."""
-    shown = pick(
-        numbers, "samples", "min", "max", "classes", "neighbour_agreement", "agreement_over_chance", "final_loss"
-    )
-    text = f"{numbers['samples']:.0f} samples of shape {tuple(numbers['shape'])}, {numbers['dtype']}"
-    if "min" in numbers:
-        text += f", values {numbers['min']:.3g} .. {numbers['max']:.3g}"
-    if numbers["non_finite_share"]:
-        text += f"; {share(numbers['non_finite_share'])} of the inputs are NaN or infinite (usually 0%)"
-        return Verdict("data_inspection", True, text, shown, (Suspect("numerics/nan_in_data", 0.9, text),))
-    if numbers.get("outer_broadcast"):
+    text = f"{numbers.samples:.0f} samples of shape {tuple(numbers.shape)}, {numbers.dtype}"
+    largest = 1.0
+    if numbers.min is not None and numbers.max is not None:
+        text += f", values {numbers.min:.3g} .. {numbers.max:.3g}"
+        largest = max(abs(numbers.min), abs(numbers.max))
+    suspects: tuple[Suspect, ...] = ()
+    if numbers.non_finite_share:
+        text += f"; {share(numbers.non_finite_share)} of the inputs are NaN or infinite (usually 0%)"
+        suspects = (Suspect("numerics/nan_in_data", 0.9, text),)
+    elif numbers.outer_broadcast:
         text += ". Outputs (N, 1) and targets (N,) broadcast to (N, N): every output is compared with every target"
-        return Verdict("data_inspection", True, text, shown, (Suspect("loss/target_column_broadcast", 0.9, text),))
-    if numbers.get("mask_stretched"):
+        suspects = (Suspect("loss/target_column_broadcast", 0.9, text),)
+    elif numbers.mask_stretched:
         text += ". A mask or weights and the losses, of shapes (N,) and (N, 1), broadcast to (N, N): each loss counts with all"
-        return Verdict("data_inspection", True, text, shown, (Suspect("loss/mask_broadcast", 0.85, text),))
-    largest = max(abs(numbers.get("min", 1.0)), abs(numbers.get("max", 1.0)))
-    if numbers["dtype"].startswith(("float", "bfloat")) and 0 < largest < TINY:
+        suspects = (Suspect("loss/mask_broadcast", 0.85, text),)
+    elif numbers.dtype.startswith(("float", "bfloat")) and 0 < largest < TINY:
         text += f". No input is larger than {TINY:g} (scaled once they reach about 1): they were scaled twice"
-        return Verdict("data_inspection", True, text, shown, (Suspect("data/double_scaling", 0.7, text),))
-    agreement = numbers.get("neighbour_agreement")
-    if agreement is not None:
-        text += f". {share(agreement)} of near neighbors share a label ({share(numbers['chance_agreement'])} by chance)"
-        chance = numbers["agreement_sigmas"] < 3 and numbers["agreement_over_chance"] < 0.06
-        entropy = numbers["label_entropy"]
-        untaught = numbers["early_loss"] > 0.9 * entropy and numbers["final_loss"] > 0.6 * entropy
-        if chance and untaught and entropy > 0.3:
-            text += (
-                f", and the loss ({numbers['final_loss']:.3g}) does not fall below the labels' entropy ({entropy:.3g})"
-            )
-            return Verdict("data_inspection", True, text, shown, (Suspect("data/labels_out_of_sync", 0.8, text),))
-    return Verdict("data_inspection", False, text, shown)
+        suspects = (Suspect("data/double_scaling", 0.7, text),)
+    elif numbers.neighbour_agreement is not None:
+        near, chance = numbers.neighbour_agreement, numbers.chance_agreement or 0.0
+        text += f". {share(near)} of near neighbors share a label ({share(chance)} by chance)"
+        by_chance = (numbers.agreement_sigmas or 0.0) < 3 and (numbers.agreement_over_chance or 0.0) < 0.06
+        entropy = numbers.label_entropy or 0.0
+        untaught = numbers.early_loss > 0.9 * entropy and numbers.final_loss > 0.6 * entropy
+        if by_chance and untaught and entropy > 0.3:
+            text += f", and the loss ({numbers.final_loss:.3g}) does not fall below the labels' entropy ({entropy:.3g})"
+            suspects = (Suspect("data/labels_out_of_sync", 0.8, text),)
+    return Verdict("data_inspection", bool(suspects), text, numbers.labeled(), suspects)

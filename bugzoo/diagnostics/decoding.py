@@ -8,11 +8,13 @@ script without a function that calls the model in a loop and picks the next toke
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from bugzoo.diagnostics._example import Example
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import quiet
 from bugzoo.rerun.permit import ask
@@ -21,12 +23,7 @@ from bugzoo.running.result import Run
 from bugzoo.syntax import parse
 
 COST = 1
-SHOWN = {
-    "gap": ("largest difference between stepwise and full next-token distributions", "0"),
-    "first_gap": ("first text token by token and at once, difference", "0 to 0.001"),
-    "later_gap": ("second text token by token and at once, difference", "0 to 0.001"),
-    "written": ("generated tokens that were compared", ""),
-}
+VIEW = "repeat"
 KNOWN_PROBLEMS = (
     "A false positive once the text outgrows a sliding window, if the model accepts longer texts, and for beam search that "
     "reorders rows. "
@@ -79,22 +76,34 @@ LEAST = 1e-3
 """A smaller gap is rounding."""
 
 
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Differences between 0 and 1."""
+
+    first_gap: float = number("first text token by token and at once, difference", (0, 0.001))
+    later_gap: float = number("second text token by token and at once, difference", (0, 0.001))
+    written: float = number("generated tokens that were compared")
+    gap: float = number(
+        "largest difference between stepwise and full next-token distributions", (0, 0), hidden="the larger of two rows"
+    )
+
+
 def _writers(run: Run) -> Iterator[tuple[Any, torch.nn.Module, ast.Call]]:
     """(function, model, call of the function at the script's top level) of each generation function."""
     tree = parse(run.source)
-    for made in tree.body:
-        if not isinstance(made, ast.FunctionDef):
+    for function in tree.body:
+        if not isinstance(function, ast.FunctionDef):
             continue
-        loops = [one for one in ast.walk(made) if isinstance(one, ast.For | ast.While)]
-        calls = [one for loop in loops for one in ast.walk(loop) if isinstance(one, ast.Call)]
-        named = {one.func.id for one in calls if isinstance(one.func, ast.Name)}
-        models = [run.namespace[name] for name in sorted(named) if isinstance(run.namespace.get(name), torch.nn.Module)]
-        if not models or not any(isinstance(one.func, ast.Attribute) and one.func.attr in _DRAWS for one in calls):
+        loops = [node for node in ast.walk(function) if isinstance(node, ast.For | ast.While)]
+        calls = [node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call)]
+        names = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+        models = [run.namespace[name] for name in sorted(names) if isinstance(run.namespace.get(name), torch.nn.Module)]
+        if not models or not any(isinstance(call.func, ast.Attribute) and call.func.attr in _DRAWS for call in calls):
             continue
-        outside = [one for part in tree.body if part is not made for one in ast.walk(part)]
-        for one in outside:
-            if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == made.name:
-                yield run.namespace.get(made.name), models[0], one
+        outside = [node for part in tree.body if part is not function for node in ast.walk(part)]
+        for node in outside:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function.name:
+                yield run.namespace.get(function.name), models[0], node
                 break
 
 
@@ -104,65 +113,65 @@ def _work_out(run: Run, call: ast.Call) -> tuple[list[Any], dict[str, Any]]:
     def value(node: ast.expr) -> Any:
         return eval(compile(ast.Expression(node), "<call>", "eval"), run.namespace)
 
-    return [value(one) for one in call.args], {one.arg: value(one.value) for one in call.keywords if one.arg}
+    return [value(arg) for arg in call.args], {named.arg: value(named.value) for named in call.keywords if named.arg}
 
 
-def _gap(model: torch.nn.Module, asked: list[tuple[torch.Tensor, torch.Tensor]]) -> float:
+def _gap(model: torch.nn.Module, calls: list[tuple[torch.Tensor, torch.Tensor]]) -> float:
     """Largest mean distance between the model's outputs on the way and those for the whole text."""
-    text, worst = asked[0][0][:, :0], 0.0
-    for tokens, said in asked:
+    text, worst = calls[0][0][:, :0], 0.0
+    for tokens, output in calls:
         longer = tokens.shape[1] > text.shape[1] and torch.equal(tokens[:, : text.shape[1]], text)
         text = tokens if longer else torch.cat([text, tokens], 1)
         whole = model(text)
-        distance = (said[:, -1].softmax(-1) - whole[:, -1].softmax(-1)).abs().sum(-1) / 2
+        distance = (output[:, -1].softmax(-1) - whole[:, -1].softmax(-1)).abs().sum(-1) / 2
         worst = max(worst, float(distance.mean()))
     return worst
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Gaps between 0 and 1, and how many tokens were compared. Raises NotApplicable without a generation function."""
-    found = next(_writers(run), None) if run.namespace and run.source else None
-    if found is None:
+    writer = next(_writers(run), None) if run.namespace and run.source else None
+    if writer is None:
         raise NotApplicable(
             "no function of the script calls a model in a loop and picks the next token from its output"
         )
     ask(run)
-    write, model, call = found
+    write, model, call = writer
     gaps: list[float] = []
     count = 0
     with quiet(model), torch.no_grad(), same_containers(run.namespace):
         for _ in range(2):
-            asked: list[tuple[torch.Tensor, torch.Tensor]] = []
+            calls: list[tuple[torch.Tensor, torch.Tensor]] = []
 
-            def note(_: Any, given: Any, said: Any, into: list[Any] = asked) -> None:
-                if given and isinstance(said, torch.Tensor) and said.ndim == 3 and given[0].ndim == 2:
-                    into.append((given[0].clone(), said.clone()))
+            def note(_: Any, args: Any, output: Any, into: list[Any] = calls) -> None:
+                if args and isinstance(output, torch.Tensor) and output.ndim == 3 and args[0].ndim == 2:
+                    into.append((args[0].clone(), output.clone()))
 
             hook = model.register_forward_hook(note)
             try:
-                given, named = _work_out(run, call)
-                write(*given, **named)
+                args, kwargs = _work_out(run, call)
+                write(*args, **kwargs)
             except Exception as error:
                 raise NotApplicable(f"the generation function could not be called again ({error})") from None
             finally:
                 hook.remove()
-            if not asked:
+            if not calls:
                 raise NotApplicable("the generation function did not call the model with a batch of tokens")
             try:
-                gaps.append(_gap(model, asked))
+                gaps.append(_gap(model, calls))
             except Exception as error:
                 raise NotApplicable(f"the model cannot be called with the whole text ({error})") from None
-            count += len(asked)
-    return {"gap": max(gaps), "first_gap": gaps[0], "later_gap": gaps[1], "written": float(count)}
+            count += len(calls)
+    return Numbers(first_gap=gaps[0], later_gap=gaps[1], written=float(count), gap=max(gaps))
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if the two differ by more than rounding."""
-    gap, shown = numbers["gap"], {name: numbers[name] for name in SHOWN}
-    if gap <= LEAST:
+    if numbers.gap <= LEAST:
         text = "token by token, the model gives the same next-token distributions as for the whole text"
-        return Verdict("decoding", False, text, shown)
-    text = f"token by token, {gap:.2g} of the next-token probability differs from that for the whole text (usually 0)"
+        return Verdict("decoding", False, text, numbers.labeled())
+    text = f"token by token, {numbers.gap:.2g} of the next-token probability differs from that for the whole text (usually 0)"
     causes = ("generation/cache_off_by_one", "generation/positions_restart", "generation/cache_stale_between_prompts")
     suspects = tuple(Suspect(cause, 0.4, text) for cause in causes)
-    return Verdict("decoding", True, text, shown, suspects)
+    return Verdict("decoding", True, text, numbers.labeled(), suspects)

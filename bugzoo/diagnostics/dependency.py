@@ -7,6 +7,7 @@ where none should be, over the usual change. Sequences, padding and the shift ar
 bidirectional encoder may read all positions, so the future is not checked there.
 """
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -14,12 +15,14 @@ import torch
 from bugzoo.diagnostics._attention import AttentionRows
 from bugzoo.diagnostics._example import Example
 from bugzoo.diagnostics._sequences import Call, changed, lengths, shifted, two_ahead
-from bugzoo.diagnostics._tools import batches, model_of, pick, share
+from bugzoo.diagnostics._tools import batches, model_of, share
+from bugzoo.diagnostics.numbers import ANY, FLAG, OWN, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet, tensors
 from bugzoo.running.result import Run
 
 COST = 1
+VIEW = "influence"
 _SCRIPT = """\
 import torch
 from torch import nn
@@ -51,13 +54,6 @@ for epoch in range(3):
         loss.backward()
         optimizer.step()
 """
-SHOWN = {
-    "future_leak": ("change of earlier outputs when later tokens change", "0 to 0.001"),
-    "padding_leak": ("change of outputs when their padding is removed", "0 to 0.001"),
-    "text_heard": ("change of outputs when the text before the padding changes", "from 0.001"),
-    "masked_leak": ("change of outputs when masked positions change", "0"),
-    "attention_partial_rows": ("share of attention rows that do not sum to 1", "0 to 0.05"),
-}
 KNOWN_PROBLEMS = (
     "A false positive for recurrent or attention models on series that end in real zeros, such as silence, which look like "
     "padding. "
@@ -72,7 +68,31 @@ DEAF = 1e-5
 """A smaller change of the outputs, over their size, is rounding."""
 
 
-def _ask(model: Any, arguments: Call, place: int, x: torch.Tensor) -> torch.Tensor:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Relative changes, 0 without a leak. `attention`: products and kernels; `file` and `line`: those of the first."""
+
+    future_leak: float | None = optional("change of earlier outputs when later tokens change", (0, 0.001))
+    future_leak_beyond_next: float | None = optional(
+        "change of outputs when tokens beyond the next one change", (0, 0.001)
+    )
+    future_reach: float | None = optional("farthest position ahead that moves an output; 9: beyond", (0, 0))
+    padding_leak: float | None = optional("change of outputs when their padding is removed", (0, 0.001))
+    text_heard: float | None = optional("change of outputs when the text before the padding changes", (0.001, ANY))
+    attention_partial_rows: float = number("share of attention rows that do not sum to 1", (0, 0.05))
+    masked_leak: float = number("change of outputs when masked positions change", (0, 0), hidden=OWN)
+    softmax_over_queries: float = number(hidden=FLAG)
+    attention_deficit: float
+    attention: float
+    nan_output: float
+    recurrent: float
+    copies_input: float | None = None
+    two_ahead: float | None = None
+    file: str | None = None
+    line: int | None = None
+
+
+def _output(model: Any, arguments: Call, place: int, x: torch.Tensor) -> torch.Tensor:
     return call(model, *arguments.arguments({place: x}))
 
 
@@ -89,7 +109,7 @@ def future(model: Any, arguments: Call, place: int, out: torch.Tensor, time: int
         for skip in range(FARTHEST + 1):
             if cut + skip >= size or skip > reach:
                 break
-            after = _ask(model, arguments, place, changed(x, time, cut + skip)).reshape(out.shape)
+            after = _output(model, arguments, place, changed(x, time, cut + skip)).reshape(out.shape)
             change = (after - out).abs()
             usual = float(change.narrow(time, cut + skip, size - cut - skip).mean())
             ratio = float(change.narrow(time, 0, cut).mean()) / usual if usual > 0 else 0.0
@@ -132,21 +152,21 @@ def _text_heard(model: Any, arguments: Call, place: int, out: torch.Tensor) -> f
     if valid is None or out.shape[0] != x.shape[0]:
         return None
     body = torch.arange(x.shape[1], device=x.device) < valid[:, None].to(x.device)
-    known = x[body]
+    text = x[body]
     new = x.clone()
-    new[body] = known[torch.randperm(len(known), device=x.device)]
-    change = (_ask(model, arguments, place, new) - out).abs().mean()
+    new[body] = text[torch.randperm(len(text), device=x.device)]
+    change = (_output(model, arguments, place, new) - out).abs().mean()
     return float(change / (out.abs().mean() + 1e-12))
 
 
 def _finite(model: torch.nn.Module, batch: Any) -> bool:
     """Are the model's state and the batch free of NaN and infinity?"""
-    held = [*model.parameters(), *tensors((batch.args, batch.kwargs))]
-    return all(bool(torch.isfinite(t).all()) for t in held if t.is_floating_point())
+    everything = [*model.parameters(), *tensors((batch.args, batch.kwargs))]
+    return all(bool(torch.isfinite(t).all()) for t in everything if t.is_floating_point())
 
 
-def measure(run: Run) -> dict[str, Any]:
-    """Relative leaks, 0 without a leak; absent where they make no sense. Raises NotApplicable without a batch."""
+def measure(run: Run) -> Numbers:
+    """Relative leaks, 0 without a leak; None where they make no sense. Raises NotApplicable without a batch."""
     batch = batches(run)[-1]
     arguments = Call.of(batch)
     main = arguments.main()
@@ -154,18 +174,21 @@ def measure(run: Run) -> dict[str, Any]:
         raise NotApplicable("the model was called with no tensor of tokens or numbers")
     with quiet(model_of(run, batch)) as model, AttentionRows() as attention:
         out = call(model, batch.args, batch.kwargs)
-    numbers: dict[str, Any] = {
-        "attention_partial_rows": attention.partial_share,
-        "attention_deficit": attention.deficit,
-        "softmax_over_queries": float(attention.wrong_axis > 0 and attention.wrong_axis == attention.products),
-        "attention": float(attention.products + attention.fused),
-        "nan_output": float(bool(torch.isnan(out).any()) and _finite(model, batch)),
-        **attention.where,
-        "recurrent": float(any(isinstance(m, torch.nn.RNNBase) for m in model.modules())),
-    }
+    file, line = attention.where or (None, None)
+    numbers = Numbers(
+        attention_partial_rows=attention.partial_share,
+        masked_leak=0.0,
+        softmax_over_queries=float(attention.wrong_axis > 0 and attention.wrong_axis == attention.products),
+        attention_deficit=attention.deficit,
+        attention=float(attention.products + attention.fused),
+        nan_output=float(bool(torch.isnan(out).any()) and _finite(model, batch)),
+        recurrent=float(any(isinstance(m, torch.nn.RNNBase) for m in model.modules())),
+        file=file,
+        line=line,
+    )
     with quiet(model_of(run, batch)) as model:
-        if numbers["nan_output"]:
-            return numbers | {"masked_leak": 0.0}
+        if numbers.nan_output:
+            return numbers
         if out.isnan().any():
             raise NotApplicable("the model's outputs are NaN, in eval mode, too, so no change can be measured")
         if not torch.equal(out, call(model, batch.args, batch.kwargs)):
@@ -173,62 +196,61 @@ def measure(run: Run) -> dict[str, Any]:
         for place, leaf in enumerate(arguments.leaves):
             shift = shifted(leaf, batch.targets) if isinstance(leaf, torch.Tensor) else None
             if shift is not None:
-                numbers |= future(model, arguments, place, out, shift[0]) | {"copies_input": float(shift[1])}
+                leaks = future(model, arguments, place, out, shift[0])
+                numbers = replace(numbers, **leaks, copies_input=float(shift[1]))
                 break
-        numbers["two_ahead"] = float(two_ahead(arguments.leaves[main], batch.targets))
-        padding = _padding_leak(model, arguments, main, out)
-        if padding is not None:
-            numbers["padding_leak"] = padding
-        heard = _text_heard(model, arguments, main, out)
-        if heard is not None:
-            numbers["text_heard"] = heard
-    numbers["masked_leak"] = max(numbers.get("future_leak", 0.0), numbers.get("padding_leak", 0.0))
+        numbers.two_ahead = float(two_ahead(arguments.leaves[main], batch.targets))
+        numbers.padding_leak = _padding_leak(model, arguments, main, out)
+        numbers.text_heard = _text_heard(model, arguments, main, out)
+    numbers.masked_leak = max(numbers.future_leak or 0.0, numbers.padding_leak or 0.0)
     return numbers
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on leaks from later tokens (> 0.1 %) or padding (> 0.1 %; RNN: 5 %), and on attention that ignores its text."""
-    shown = pick(numbers, "future_leak", "padding_leak", "masked_leak", "text_heard", "attention_partial_rows")
-    future, padding = numbers.get("future_leak", 0.0), numbers.get("padding_leak", 0.0)
-    place = {"file": numbers.get("file"), "line": numbers.get("line")}
-    partial, suspects = numbers["attention_partial_rows"] > 0.05, []
-    rows = f"; {share(numbers['attention_partial_rows'])} of attention rows sum to less than 1"
+    future, padding = numbers.future_leak or 0.0, numbers.padding_leak or 0.0
+    reach = FARTHEST if numbers.future_reach is None else numbers.future_reach
+    heard = 1.0 if numbers.text_heard is None else numbers.text_heard
+    place = numbers.file, numbers.line
+    partial, suspects = numbers.attention_partial_rows > 0.05, []
+    rows = f"; {share(numbers.attention_partial_rows)} of attention rows sum to less than 1"
     if future > 1e-3:
         text = f"changing later tokens changes earlier outputs, by {future:.2g} of the usual change (0 is right)"
-        if numbers.get("copies_input"):
+        if numbers.copies_input:
             pass  # an encoder that reconstructs its input may look everywhere
         elif partial:
             suspects.append(Suspect("attention/mask_after_softmax", 0.9, text + rows))
-        elif numbers.get("future_reach", FARTHEST) <= min(max(1, numbers["attention"]), FARTHEST - 1):
-            reach = f"; only the next {numbers['future_reach']:.0f} positions do, one per attention layer"
-            suspects.append(Suspect("attention/causal_off_by_one", 0.9, text + reach, **place))
+        elif reach <= min(max(1, numbers.attention), FARTHEST - 1):
+            text += f"; only the next {reach:.0f} positions do, one per attention layer"
+            suspects.append(Suspect("attention/causal_off_by_one", 0.9, text, *place))
         else:
-            score = 0.5 if numbers["softmax_over_queries"] else 0.95
+            score = 0.5 if numbers.softmax_over_queries else 0.95
             text += ": the target is visible to the model"
-            suspects.append(Suspect("attention/causal_mask_missing", score, text, **place))
-    elif numbers.get("copies_input") and "future_leak" in numbers:
+            suspects.append(Suspect("attention/causal_mask_missing", score, text, *place))
+    elif numbers.copies_input and numbers.future_leak is not None:
         text = "the target at each position is the input at that position: the model only has to copy it"
         suspects.append(Suspect("loss/next_token_not_shifted", 0.8, text))
-    if numbers.get("two_ahead"):
+    if numbers.two_ahead:
         text = "the target at each position is the token two ahead: it was shifted twice"
         suspects.append(Suspect("loss/labels_off_by_one", 0.85, text))
     if padding > 1e-3 and not (future > 1e-3 and partial):
         text = f"removing a sample's padding changes its output by {padding:.2g} of the samples' spread (0 is right)"
         if partial:
             suspects.append(Suspect("attention/mask_after_softmax", 0.9, text + rows))
-        elif numbers["recurrent"] and padding > 0.05:
+        elif numbers.recurrent and padding > 0.05:
             suspects.append(Suspect("recurrent/padding_read_as_text", 0.75, text))
-        elif numbers["attention"] and padding > 0.02:
+        elif numbers.attention and padding > 0.02:
             suspects.append(Suspect("attention/mask_inverted", 0.4, text + ": attention reads the padding"))
-    if numbers["attention"] and numbers.get("text_heard", 1.0) < DEAF and not numbers["recurrent"]:
-        text = f"replacing tokens before the padding changes the outputs by {numbers['text_heard']:.2g} of their size: attention"
-        suspects.insert(0, Suspect("attention/mask_inverted", 0.9, f"{text} ignores the text", **place))
-    if numbers.get("nan_output") and numbers["attention"]:
+    if numbers.attention and heard < DEAF and not numbers.recurrent:
+        text = f"replacing tokens before the padding changes the outputs by {heard:.2g} of their size: attention"
+        suspects.insert(0, Suspect("attention/mask_inverted", 0.9, f"{text} ignores the text", *place))
+    if numbers.nan_output and numbers.attention:
         text = "in eval mode the model outputs NaN for finite inputs: an attention row has every position masked"
-        suspects.append(Suspect("numerics/all_masked_row", 0.6, text, **place))
-        suspects.append(Suspect("attention/mask_inverted", 0.5, text, **place))
-    if numbers["softmax_over_queries"]:
+        suspects.append(Suspect("numerics/all_masked_row", 0.6, text, *place))
+        suspects.append(Suspect("attention/mask_inverted", 0.5, text, *place))
+    if numbers.softmax_over_queries:
         text = "attention weights sum to 1 over the queries, not over the keys"
-        suspects.insert(0, Suspect("attention/softmax_over_queries", 0.9, text, **place))
+        suspects.insert(0, Suspect("attention/softmax_over_queries", 0.9, text, *place))
     message = suspects[0].reason if suspects else "each output depends only on inputs that it may read"
-    return Verdict("dependency", bool(suspects), message, shown, tuple(suspects))
+    return Verdict("dependency", bool(suspects), message, numbers.labeled(), tuple(suspects))

@@ -6,25 +6,22 @@ seed controls. That raises an alarm if it grows to a thousandth of the loss. `fi
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, need_steps, pick
+from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.script import job_of, once_more
 from bugzoo.running.job import Job
 from bugzoo.running.result import Run
 
 COST = 0
+VIEW = "repeat"
 RERUNS = 1
-SHOWN = {
-    "first_difference": ("first step whose loss differs (0: none)", "0"),
-    "size": ("relative difference of the loss, first step that differs", "0 to 1e-05"),
-    "largest": ("largest relative difference of the loss", "0 to 0.001"),
-    "compared": ("steps compared with a second run of the script", ""),
-}
 KNOWN_PROBLEMS = (
     "A false positive for a script that leaves its seed open on purpose, or whose batches depend on the timing of threads. "
     "It compares only losses of training steps, so a random evaluation and the order of sets in a fresh process stay "
@@ -35,6 +32,18 @@ SICK = example(("torch.manual_seed(0)", "torch.seed()"))
 NOISE = 1e-5
 VISIBLE = 1e-3
 """Share of the loss above which two runs can no longer be compared."""
+
+
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Steps, counted from 1, and differences as shares of the loss."""
+
+    compared: float = number("steps compared with a second run of the script")
+    first_difference: float = number("first step whose loss differs (0: none)", (0, 0))
+    size: float = number("relative difference of the loss, first step that differs", (0, 1e-5))
+    largest: float = number("largest relative difference of the loss", (0, 0.001))
+    first_large_difference: float | None = None
+    steps: float
 
 
 def compare(first: Any, second: Any) -> dict[str, float]:
@@ -63,30 +72,31 @@ def again(job: Job) -> tuple[Run, ...]:
     return once_more(job)
 
 
-def measure(run: Run, second: Run | None = None) -> dict[str, Any]:
+def measure(run: Run, second: Run | None = None) -> Numbers:
     """Compare with `second`, or with a second run of the source in a worker. Raises NotApplicable without source."""
     need_steps(run, 1)
     (other,) = (second,) if second is not None else again(job_of(run, "to run it a second time"))
-    return compare(run.trace.loss, other.trace.loss) | {"steps": float(len(column(run.trace.step)))}
+    return Numbers(**compare(run.trace.loss, other.trace.loss), steps=float(len(column(run.trace.step))))
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if two runs of the same script differ by more than rounding, or if rounding has grown to a thousandth."""
-    shown = pick(numbers, "first_difference", "size", "largest", "compared")
-    first = numbers["first_difference"]
+    first, largest = numbers.first_difference, numbers.largest
+    suspects: tuple[Suspect, ...] = ()
+    fired = bool(first)
+    text = f"two runs of the same script differ from step {first:.0f} on, by {numbers.size:.1g} of the loss"
     if not first:
-        text = f"two runs agree to the last bit over {numbers['compared']:.0f} steps"
-        return Verdict("determinism", False, text, shown)
-    text = f"two runs of the same script differ from step {first:.0f} on, by {numbers['size']:.1g} of the loss"
-    if not numbers.get("first_large_difference") or (first > 1 and numbers["size"] < NOISE):
+        text = f"two runs agree to the last bit over {numbers.compared:.0f} steps"
+    elif not numbers.first_large_difference or (first > 1 and numbers.size < NOISE):
+        fired = largest > VISIBLE
         text += ". It is rounding in another order, not a missing seed"
-        largest = numbers.get("largest", 0.0)
-        grown = largest > VISIBLE
-        text += f", and grows to {largest:.1g} of the loss" if grown else ""
-        suspect = Suspect("reproducibility/nondeterministic_kernel", 0.5 if grown else 0.3, text)
-        return Verdict("determinism", grown, text, shown, (suspect,))
-    if math.isclose(first, 1):
+        text += f", and grows to {largest:.1g} of the loss" if fired else ""
+        suspects = (Suspect("reproducibility/nondeterministic_kernel", 0.5 if fired else 0.3, text),)
+    elif math.isclose(first, 1):
         text += ". Random numbers before it (initial weights, batch order) have no fixed seed"
-        return Verdict("determinism", True, text, shown, (Suspect("reproducibility/unseeded", 0.75, text),))
-    text += ": a generator first used there has no fixed seed"
-    return Verdict("determinism", True, text, shown, (Suspect("reproducibility/one_generator_unseeded", 0.75, text),))
+        suspects = (Suspect("reproducibility/unseeded", 0.75, text),)
+    else:
+        text += ": a generator first used there has no fixed seed"
+        suspects = (Suspect("reproducibility/one_generator_unseeded", 0.75, text),)
+    return Verdict("determinism", fired, text, numbers.labeled(), suspects)

@@ -7,24 +7,21 @@ log_softmax before cross-entropy changes nothing and is right. The same holds fo
 """
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._lines import softmax_line
-from bugzoo.diagnostics._tools import batches, column, model_of, need_steps, pick
+from bugzoo.diagnostics._tools import batches, column, model_of, need_steps
+from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 0
-SHOWN = {
-    "row_sum": ("sum of a row given to the loss, last batch", ""),
-    "log_prob_spread": ("nats between the log-probabilities of a row, last measured step", ""),
-    "lowest_loss": ("lowest loss of a step (nats)", ""),
-}
+VIEW = "outputs"
 KNOWN_PROBLEMS = (
     "A false positive where nll_loss gets probabilities on purpose, to maximize the expected accuracy instead of the "
     "likelihood. "
@@ -33,6 +30,23 @@ KNOWN_PROBLEMS = (
 )
 HEALTHY = example()
 SICK = example(("= model(inputs[rows])", "= model(inputs[rows]).softmax(-1)"))
+
+
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Losses and spread in nats, nan if unknown; `floor`: the lowest loss with a double softmax. Flags are 0 or 1."""
+
+    row_sum: float = number("sum of a row given to the loss, last batch")
+    log_prob_spread: float = number("nats between the log-probabilities of a row, last measured step")
+    lowest_loss: float = number("lowest loss of a step (nats)")
+    sigmoid_before_loss: float = number(hidden=FLAG)
+    softmax_before_loss: float = number(hidden=FLAG)
+    classes: float
+    floor: float = number(hidden="it follows from the number of classes")
+    log_missing: float
+    model_ends_in_softmax: float | None = None
+    file: str | None = None
+    line: int | None = None
 
 
 def _outputs(run: Run) -> torch.Tensor | None:
@@ -66,7 +80,7 @@ def _outputs_are_probabilities(run: Run) -> bool | None:
     return bool((output >= 0).all() and torch.allclose(output.sum(-1), torch.ones(()).to(output.device), atol=1e-3))
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """0/1 flags; the spread of log-probabilities and losses in nats. Raises NotApplicable without a known loss."""
     need_steps(run, 1)
     graph = run.trace.graph
@@ -78,56 +92,49 @@ def measure(run: Run) -> dict[str, Any]:
     loss = column(run.trace.loss)
     loss = loss[np.isfinite(loss)]
     spread, before = graph.log_prob_spread, graph.softmax_before_loss
-    numbers: dict[str, Any] = {
-        "softmax_before_loss": float(before),
-        "log_prob_spread": math.nan if spread is None else spread,
-        "classes": float(classes),
-        "lowest_loss": float(loss.min()) if len(loss) else math.nan,
-        "floor": math.log(math.e + classes - 1) - 1 if classes else math.nan,
-        "sigmoid_before_loss": 0.0,
-        "log_missing": float(graph.normalised),
-        "row_sum": _row_sum(run) if classes else math.nan,
-    }
+    numbers = Numbers(
+        row_sum=_row_sum(run) if classes else math.nan,
+        log_prob_spread=math.nan if spread is None else spread,
+        lowest_loss=float(loss.min()) if len(loss) else math.nan,
+        sigmoid_before_loss=0.0,
+        softmax_before_loss=float(before),
+        classes=float(classes),
+        floor=math.log(math.e + classes - 1) - 1 if classes else math.nan,
+        log_missing=float(graph.normalised),
+    )
     if binary and len(ops) > 1:
         after = [
             op
             for op in ops[ops.index(operation) + 1 :]
             if not op.startswith(("View", "Squeeze", "Unsqueeze", "Reshape"))
         ]
-        numbers["sigmoid_before_loss"] = float(bool(after) and after[0].startswith("Sigmoid"))
+        numbers.sigmoid_before_loss = float(bool(after) and after[0].startswith("Sigmoid"))
     if before:
-        numbers |= softmax_line(run)
-        numbers["model_ends_in_softmax"] = float(bool(_outputs_are_probabilities(run)))
+        numbers.file, numbers.line = softmax_line(run) or (None, None)
+        numbers.model_ends_in_softmax = float(bool(_outputs_are_probabilities(run)))
     return numbers
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on a softmax (or sigmoid) right before the loss's own."""
-    shown = pick(numbers, "softmax_before_loss", "log_prob_spread", "lowest_loss", "floor")
-    if numbers["sigmoid_before_loss"]:
-        text = "a sigmoid feeds binary cross-entropy with logits, which applies another: all probabilities end up in 0.5 .. 0.73"
-        return Verdict(
-            "double_normalisation", True, text, shown, (Suspect("loss/sigmoid_into_bce_with_logits", 0.9, text),)
-        )
-    if numbers.get("log_missing"):
-        text = "probabilities enter a negative log-likelihood loss, which expects log-probabilities (log_softmax)"
-        return Verdict("double_normalisation", True, text, shown, (Suspect("loss/log_of_softmax", 0.85, text),))
-    spread = numbers["log_prob_spread"]
-    place = {"file": numbers.get("file"), "line": numbers.get("line")}
-    if numbers["softmax_before_loss"] and not spread > 1.0 + 1e-3:
-        where = (
-            "the model itself ends in a softmax"
-            if numbers.get("model_ends_in_softmax")
-            else "a softmax is applied to the output"
-        )
-        text = (
-            f"{where}, and the loss applies another; the lowest loss is {numbers['lowest_loss']:.3g} and cannot fall below "
-            f"{numbers['floor']:.3g} with {numbers['classes']:.0f} classes"
-        )
-        return Verdict(
-            "double_normalisation", True, text, shown, (Suspect("loss/double_softmax", 0.95, text, **place),)
-        )
+    spread = numbers.log_prob_spread
+    suspects: tuple[Suspect, ...] = ()
     text = "softmax is applied once, by the loss"
     if not math.isnan(spread):
         text += f"; log-probabilities of one row span {spread:.3g} nats"
-    return Verdict("double_normalisation", False, text, shown)
+    if numbers.sigmoid_before_loss:
+        text = "a sigmoid feeds binary cross-entropy with logits, which applies another: all probabilities end up in 0.5 .. 0.73"
+        suspects = (Suspect("loss/sigmoid_into_bce_with_logits", 0.9, text),)
+    elif numbers.log_missing:
+        text = "probabilities enter a negative log-likelihood loss, which expects log-probabilities (log_softmax)"
+        suspects = (Suspect("loss/log_of_softmax", 0.85, text),)
+    elif numbers.softmax_before_loss and not spread > 1.0 + 1e-3:
+        inside = numbers.model_ends_in_softmax
+        where = "the model itself ends in a softmax" if inside else "a softmax is applied to the output"
+        text = (
+            f"{where}, and the loss applies another; the lowest loss is {numbers.lowest_loss:.3g} and cannot fall below "
+            f"{numbers.floor:.3g} with {numbers.classes:.0f} classes"
+        )
+        suspects = (Suspect("loss/double_softmax", 0.95, text, numbers.file, numbers.line),)
+    return Verdict("double_normalisation", bool(suspects), text, numbers.labeled(), suspects)

@@ -6,23 +6,20 @@ infinity is how mixed precision works, and does not count.
 """
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, pick
+from bugzoo.diagnostics._tools import column
+from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.running.result import Run
+from bugzoo.watching.records import Event
+from bugzoo.watching.trace import Trace
 
 COST = 0
-SHOWN = {
-    "step": ("first step with a number that is not finite", ""),
-    "loss_step": ("first step whose loss is not finite", ""),
-    "loss_before": ("last finite loss before that", ""),
-    "module": ("module with the first number that is not finite", ""),
-    "direction": ("pass with the first number that is not finite", ""),
-}
+VIEW = "layers"
 KNOWN_PROBLEMS = (
     "A false positive for a script that handles an infinite loss itself, for example with nan_to_num_() on its gradients. "
     "It misses NaN in the evaluation, in activations that never reach the loss, and at steps that a GradScaler skips."
@@ -40,7 +37,28 @@ _CAUSES = (
 )
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Steps from 1, NaN without one; the place and the losses before it only with an event, None where unknown."""
+
+    loss_step: float = number("first step whose loss is not finite", view="loss_curve")
+    step: float = number("first step with a number that is not finite")
+    module: str | None = optional("module with the first number that is not finite")
+    direction: str | None = optional("pass with the first number that is not finite")
+    loss_before: float | None = optional("last finite loss before that", view="loss_curve", hidden="the curve shows it")
+    found: float = number(hidden=FLAG)
+    autocast: str
+    scaler: float
+    op: str | None = None
+    file: str | None = None
+    line: int | None = None
+    code: str | None = None
+    first_loss: float | None = None
+    norm_growth: float | None = None
+    bad_input: float
+
+
+def measure(run: Run) -> Numbers:
     """`found` 0/1 and the step, from 1; `module`, `op`, `direction`, `file`, `line` as far as the trace knows them."""
     trace = run.trace
     loss, norm, scale = column(trace.loss), column(trace.grad_norm), column(trace.scale)
@@ -61,35 +79,37 @@ def measure(run: Run) -> dict[str, Any]:
     bad_loss = ~np.isfinite(loss) & np.isfinite(column(trace.step)) & (backwards > 0)
     bad = np.flatnonzero(bad_loss | np.isinf(norm) | (np.isnan(norm) & bad_loss))
     bad = [int(trace.step[i]) for i in bad if int(trace.step[i]) not in skipped]
-    numbers: dict[str, Any] = {
-        "found": float(
+    numbers = Numbers(
+        found=float(
             event is not None and (bool(bad) or event.data.get("direction") in ("loss", "gradient", "backward"))
         ),
-        "step": float(event.step) if event else math.nan,
-        "loss_step": float(bad[0]) if bad else math.nan,
-        "autocast": trace.graph.autocast or "",
-        "scaler": float(np.isfinite(scale).any()),
-    }
+        step=float(event.step) if event else math.nan,
+        loss_step=float(bad[0]) if bad else math.nan,
+        autocast=trace.graph.autocast or "",
+        scaler=float(np.isfinite(scale).any()),
+        bad_input=float(_bad_input(run, event)),
+    )
     if event:
-        numbers |= {key: event.data.get(key) for key in ("module", "op", "direction", "file", "line", "code")}
+        place = event.data
+        numbers.module, numbers.op, numbers.direction = place.get("module"), place.get("op"), place.get("direction")
+        numbers.file, numbers.line, numbers.code = place.get("file"), place.get("line"), place.get("code")
         before = loss[: max(0, event.step - 1)]
         before = before[np.isfinite(before)]
-        numbers["loss_before"] = float(before[-1]) if len(before) else math.nan
-        numbers["first_loss"] = float(before[0]) if len(before) else math.nan
+        numbers.loss_before = float(before[-1]) if len(before) else math.nan
+        numbers.first_loss = float(before[0]) if len(before) else math.nan
         norms = norm[: max(0, event.step - 1)]
         norms = norms[np.isfinite(norms)]
-        numbers["norm_growth"] = float(norms[-1] / (np.median(norms) + 1e-30)) if len(norms) else math.nan
-    numbers["bad_input"] = float(_bad_input(run, event))
+        numbers.norm_growth = float(norms[-1] / (np.median(norms) + 1e-30)) if len(norms) else math.nan
     return numbers
 
 
-def _no_gradient(trace: Any) -> bool:
+def _no_gradient(trace: Trace) -> bool:
     """Did no parameter ever have a gradient, with every loss finite? Then NaN in the norms means None."""
     norms = np.asarray(trace.param_grad_norm, dtype=np.float64)
     return norms.size > 0 and bool(np.isnan(norms).all() and np.isfinite(column(trace.loss)).all())
 
 
-def _bad_input(run: Run, event: Any) -> bool:
+def _bad_input(run: Run, event: Event | None) -> bool:
     """Did a kept batch hold NaN before it entered the model?"""
     import torch
 
@@ -107,41 +127,37 @@ def _bad_input(run: Run, event: Any) -> bool:
     return False
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if a loss, or a gradient that reached the optimizer, was not finite."""
-    shown = pick(numbers, "found", "step", "loss_step")
-    if not numbers["found"]:
-        return Verdict("first_non_finite", False, "every loss and gradient was finite", shown)
-    op, module = str(numbers.get("op") or ""), numbers.get("module") or "the model"
-    where = f"step {numbers['step']:.0f}: the first NaN or infinity"
-    where += f" comes from {op or 'an operation'} in {module}" if op or numbers.get("module") else " appears"
-    direction = numbers.get("direction")
-    where += f" ({direction})" if direction else ""
-    place = {"file": numbers.get("file"), "line": int(numbers["line"]) if numbers.get("line") else None}
-    suspects: list[Suspect] = []
-    grown = (
-        numbers.get("loss_before", 0.0) > 5 * abs(numbers.get("first_loss", math.inf))
-        or numbers.get("norm_growth", 0) > 1e3
+    if not numbers.found:
+        return Verdict("first_non_finite", False, "every loss and gradient was finite", numbers.labeled())
+    op, file, line = numbers.op or "", numbers.file, numbers.line or None
+    where = f"step {numbers.step:.0f}: the first NaN or infinity"
+    where += (
+        f" comes from {op or 'an operation'} in {numbers.module or 'the model'}" if op or numbers.module else " appears"
     )
-    if numbers.get("bad_input") or op == "input":
-        suspects.append(
-            Suspect("numerics/nan_in_data", 0.9, f"{where}; the batch holds NaN before it enters the model", **place)
-        )
-    elif numbers.get("autocast") == "float16" and not numbers.get("scaler"):
-        suspects.append(
-            Suspect("precision/no_grad_scaler", 0.85, f"{where}, in float16 autocast without a GradScaler", **place)
-        )
+    where += f" ({numbers.direction})" if numbers.direction else ""
+    suspects: list[Suspect] = []
+    first = math.inf if numbers.first_loss is None else abs(numbers.first_loss)
+    grown = (numbers.loss_before or 0.0) > 5 * first or (numbers.norm_growth or 0.0) > 1e3
+    if numbers.bad_input or op == "input":
+        text = f"{where}; the batch holds NaN before it enters the model"
+        suspects.append(Suspect("numerics/nan_in_data", 0.9, text, file, line))
+    elif numbers.autocast == "float16" and not numbers.scaler:
+        text = f"{where}, in float16 autocast without a GradScaler"
+        suspects.append(Suspect("precision/no_grad_scaler", 0.85, text, file, line))
     elif grown:
         text = f"{where}, after the loss or the gradient norm grew many times over"
-        suspects.append(Suspect("optimizer/lr_too_high", 0.75, text, **place))
-        suspects.append(Suspect("clipping/clipping_missing", 0.4, text, **place))
+        suspects.append(Suspect("optimizer/lr_too_high", 0.75, text, file, line))
+        suspects.append(Suspect("clipping/clipping_missing", 0.4, text, file, line))
     name = op.lower().removesuffix("0").removesuffix("backward")
-    code = str(numbers.get("code") or "").lower()
+    code = (numbers.code or "").lower()
     for word, cause, meaning in _CAUSES:
         hit = (word in name and not (word == "log" and "softmax" in name)) or (not name and f"{word}(" in code)
         if hit and not suspects:
-            suspects.append(Suspect(cause, 0.85, f"{where}: {meaning}", **place))
+            suspects.append(Suspect(cause, 0.85, f"{where}: {meaning}", file, line))
             break
     if not suspects:
-        suspects.append(Suspect("numerics/log_at_step", 0.3, f"{where}; its operation is unknown", **place))
-    return Verdict("first_non_finite", True, suspects[0].reason, shown, tuple(suspects))
+        suspects.append(Suspect("numerics/log_at_step", 0.3, f"{where}; its operation is unknown", file, line))
+    return Verdict("first_non_finite", True, suspects[0].reason, numbers.labeled(), tuple(suspects))

@@ -8,12 +8,13 @@ nothing ran in half precision, or there is no DataLoader.
 """
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, need_steps, pick
+from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.experiments import NAMES
 from bugzoo.rerun.script import experimented, job_of
@@ -22,21 +23,12 @@ from bugzoo.running.result import Run
 
 COST = 0
 RERUNS = 5
-_SAID = {
+_CHANGES = {
     "tenth_of_the_rate": "a tenth of the learning rate",
     "clipped": "gradients clipped to 1",
     "full_precision": "full precision",
     "two_samples": "two samples",
     "other_seed": "another seed",
-}
-SHOWN = {
-    "first_loss": ("loss of the first step", ""),
-    "final_loss": ("loss at the end", "far below the first"),
-    "tenth_of_the_rate_final_loss": ("final loss with a tenth of the learning rate", ""),
-    "clipped_final_loss": ("final loss with gradients clipped to 1", ""),
-    "full_precision_final_loss": ("final loss with full precision", ""),
-    "two_samples_final_loss": ("final loss with two samples", ""),
-    "other_seed_final_loss": ("final loss with another seed", ""),
 }
 KNOWN_PROBLEMS = (
     "A false positive for a loss that is negative from the start, such as a Wasserstein loss, because it compares ratios of "
@@ -51,12 +43,41 @@ BROKEN, LEARNT, BETTER = 1.0, 0.7, 0.6
 it ends below `BETTER` times the final loss of the run itself."""
 
 
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Losses, inf where one is not finite and NaN for a copy that did not run; `_ran` and `_same` are 0 or 1."""
+
+    first_loss: float = number("loss of the first step")
+    final_loss: float = number("loss at the end", "far below the first")
+    tenth_of_the_rate_final_loss: float = number("final loss with a tenth of the learning rate")
+    clipped_final_loss: float = number("final loss with gradients clipped to 1")
+    full_precision_final_loss: float = number("final loss with full precision")
+    two_samples_final_loss: float = number("final loss with two samples")
+    other_seed_final_loss: float = number("final loss with another seed")
+    steps: float
+    tenth_of_the_rate_ran: float
+    tenth_of_the_rate_first_loss: float
+    tenth_of_the_rate_same: float
+    clipped_ran: float
+    clipped_first_loss: float
+    clipped_same: float
+    full_precision_ran: float
+    full_precision_first_loss: float
+    full_precision_same: float
+    two_samples_ran: float
+    two_samples_first_loss: float
+    two_samples_same: float
+    other_seed_ran: float
+    other_seed_first_loss: float
+    other_seed_same: float
+
+
 def again(job: Job) -> tuple[Run, ...]:
     """A run of each changed copy, in the order of NAMES. Raises NotApplicable."""
     return experimented(job)
 
 
-def measure(run: Run, *more: Run) -> dict[str, Any]:
+def measure(run: Run, *more: Run) -> Numbers:
     """Final losses (nats, or squared units), and whether a change left all losses as they were. Raises NotApplicable."""
     need_steps(run, STEPS)
     more = more or again(job_of(run, "to run changed copies of it"))
@@ -64,15 +85,15 @@ def measure(run: Run, *more: Run) -> dict[str, Any]:
     finite = losses[np.isfinite(losses)]
     if not len(finite):
         raise NotApplicable("no loss of the run was finite")
-    found = {"first_loss": float(finite[0]), "final_loss": _end(losses), "steps": float(len(losses))}
-    for name, one in zip(NAMES, more, strict=True):
-        other = column(one.trace.loss)
-        ran = len(other) >= len(losses) // 2 and one.outcome in ("finished", "non_finite")
-        found[f"{name}_ran"] = float(ran)
-        found[f"{name}_first_loss"] = float(other[0]) if ran else math.nan
-        found[f"{name}_final_loss"] = _end(other) if ran else math.nan
-        found[f"{name}_same"] = float(np.array_equal(losses, other, equal_nan=True))
-    return found
+    numbers = {"first_loss": float(finite[0]), "final_loss": _end(losses), "steps": float(len(losses))}
+    for name, copy in zip(NAMES, more, strict=True):
+        other = column(copy.trace.loss)
+        ran = len(other) >= len(losses) // 2 and copy.outcome in ("finished", "non_finite")
+        numbers[f"{name}_ran"] = float(ran)
+        numbers[f"{name}_first_loss"] = float(other[0]) if ran else math.nan
+        numbers[f"{name}_final_loss"] = _end(other) if ran else math.nan
+        numbers[f"{name}_same"] = float(np.array_equal(losses, other, equal_nan=True))
+    return Numbers.from_mapping(numbers)
 
 
 def _end(losses: np.ndarray) -> float:
@@ -81,44 +102,43 @@ def _end(losses: np.ndarray) -> float:
     return float(np.median(last)) if np.isfinite(last).all() else math.inf
 
 
-def _helps(numbers: dict[str, Any], name: str) -> bool:
-    end, first = numbers[f"{name}_final_loss"], numbers["first_loss"]
-    if not numbers[f"{name}_ran"] or numbers[f"{name}_same"] or not math.isfinite(end):
+def _copy(numbers: Numbers, change: str) -> tuple[float, float, float]:
+    """(did the copy with this change run? 0/1, are all its losses the same? 0/1, its final loss)."""
+    return numbers[f"{change}_ran"], numbers[f"{change}_same"], numbers[f"{change}_final_loss"]
+
+
+def _helps(numbers: Numbers, change: str) -> bool:
+    ran, same, end = _copy(numbers, change)
+    if not ran or same or not math.isfinite(end):
         return False
-    return end < BETTER * numbers["final_loss"] and end < BROKEN * abs(first)
+    return end < BETTER * numbers.final_loss and end < BROKEN * abs(numbers.first_loss)
 
 
-def _showed(numbers: dict[str, Any]) -> str:
+def _showed(numbers: Numbers) -> str:
     """One sentence about all changes."""
-    told = []
-    for name, said in _SAID.items():
-        end = numbers[f"{name}_final_loss"]
-        if not numbers[f"{name}_ran"]:
-            told.append(f"{said}: did not finish")
-        elif numbers[f"{name}_same"]:
-            told.append(f"{said}: the same losses")
-        else:
-            told.append(f"{said}: {end:.3g}" if math.isfinite(end) else f"{said}: NaN or infinity")
-    return "; ".join(told)
+    parts = []
+    for change, words in _CHANGES.items():
+        ran, same, end = _copy(numbers, change)
+        loss = f"{end:.3g}" if math.isfinite(end) else "NaN or infinity"
+        parts.append(f"{words}: {'did not finish' if not ran else 'the same losses' if same else loss}")
+    return "; ".join(parts)
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if a run that broke or learned nothing is far better with one change."""
-    shown = pick(numbers, *SHOWN)
-    first, final = numbers["first_loss"], numbers["final_loss"]
+    first, final = numbers.first_loss, numbers.final_loss
     ended = f"{final:.3g}" if math.isfinite(final) else "NaN or infinity"
     text = f"the loss goes from {first:.3g} to {ended}; final losses after one change: {_showed(numbers)}"
-    if first > 0 and final < LEARNT * first:
-        return Verdict("five_minute_checklist", False, text, shown)
-    rate, clip, full = (_helps(numbers, name) for name in ("tenth_of_the_rate", "clipped", "full_precision"))
-    suspects = []
-    if full:
-        suspects.append(Suspect("precision/no_grad_scaler", 0.7, f"full precision helps: {text}"))
-    if rate:
-        suspects.append(
-            Suspect("optimizer/lr_too_high", 0.5 if full else 0.7, f"a tenth of the learning rate helps: {text}")
-        )
-    if clip:
-        suspects.append(Suspect("clipping/clipping_missing", 0.5, f"clipping helps: {text}"))
+    suspects: list[Suspect] = []
+    if not (first > 0 and final < LEARNT * first):
+        rate, clip, full = (_helps(numbers, change) for change in ("tenth_of_the_rate", "clipped", "full_precision"))
+        if full:
+            suspects.append(Suspect("precision/no_grad_scaler", 0.7, f"full precision helps: {text}"))
+        if rate:
+            reason = f"a tenth of the learning rate helps: {text}"
+            suspects.append(Suspect("optimizer/lr_too_high", 0.5 if full else 0.7, reason))
+        if clip:
+            suspects.append(Suspect("clipping/clipping_missing", 0.5, f"clipping helps: {text}"))
     message = suspects[0].reason if suspects else text
-    return Verdict("five_minute_checklist", bool(suspects), message, shown, tuple(suspects))
+    return Verdict("five_minute_checklist", bool(suspects), message, numbers.labeled(), tuple(suspects))

@@ -8,23 +8,20 @@ near 1: the gradient was there after backward() and gone at step(). It was clear
 
 import gc
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
+from bugzoo.diagnostics._tools import column, median, need_steps, share
+from bugzoo.diagnostics.numbers import FLAG, TWICE, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
-SHOWN = {
-    "leftover": ("norm left before backward(), over the norm at the step", "0 to 0.01"),
-    "stale_share": ("share of steps that begin with a gradient other than 0", "0 to 0.1"),
-    "empty_share": ("share of steps with no gradient, or one that is 0", "0 to 0.05"),
-    "backwards_per_step": ("backward() calls per step", ""),
-}
+VIEW = "gradients"
 KNOWN_PROBLEMS = (
     "A false positive where old gradients are kept on purpose, such as grad.mul_(0.9), or where a hinge loss under SGD is "
     "nearly always 0. "
@@ -35,11 +32,32 @@ SICK = example(("optimizer.zero_grad()", "pass"))
 TRACE = 1e-6  # a cleared gradient leaves less, relative to the one at the step
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Shares between 0 and 1, counts and ratios of norms. Where no optimizer stepped, most are None."""
+
+    stale_share: float = number("share of steps that begin with a gradient other than 0", (0, 0.1))
+    leftover: float | None = optional("norm left before backward(), over the norm at the step", (0, 0.01))
+    empty_share: float | None = optional("share of steps with no gradient, or one that is 0", (0, 0.05))
+    backwards_per_step: float | None = optional("backward() calls per step")
+    backwards_before_first_step: float | None = optional(hidden=FLAG)
+    leaf_loss: float | None = optional(hidden=FLAG)
+    never_stepped: float | None = optional(view="updates", hidden=FLAG)
+    forwards_per_step: float | None = None
+    update_ratio: float | None = None
+    closure: float | None = None
+    optimizers: float | None = None
+    elsewhere_share: float | None = None
+    file: str | None = None
+    line: int | None = None
+    backwards: float | None = optional(view="updates", hidden=TWICE)
+
+
+def measure(run: Run) -> Numbers:
     """Shares of the steps after each optimizer's first, between 0 and 1. Raises NotApplicable below 3 steps."""
     trace = run.trace
     if not len(column(trace.step)) and _never_stepped(run):
-        return {"never_stepped": 1.0, "backwards": float(trace.environment.get("backwards", 0)), "stale_share": 0.0}
+        return Numbers(never_stepped=1.0, backwards=float(trace.environment.get("backwards", 0)), stale_share=0.0)
     need_steps(run, 3)
     leftover, backwards = column(trace.leftover), column(trace.backwards)
     optimizer = column(trace.optimizer)
@@ -50,8 +68,8 @@ def measure(run: Run) -> dict[str, Any]:
         rows = rows[np.isfinite(leftover[rows]) | np.isinf(leftover[rows])]
         later[rows] = True
         if len(rows) >= 2:
-            found = float((leftover[rows] > TRACE).mean())
-            worst, blamed = max((worst, blamed), (found, int(index)), key=lambda pair: pair[0])
+            stale = float((leftover[rows] > TRACE).mean())
+            worst, blamed = max((worst, blamed), (stale, int(index)), key=lambda pair: pair[0])
             counted += len(rows)
     if not counted:
         raise NotApplicable("gradients left before backward() were not recorded")
@@ -61,26 +79,28 @@ def measure(run: Run) -> dict[str, Any]:
         absent |= norms == 0  # without a GradScaler, float16 rounds small gradients to zero
     absent &= np.isfinite(column(trace.loss))  # a gradient of NaN is there: it makes the next loss NaN
     # exact zeros have other causes; wiped means that backward() ran and no gradient is left
-    return {
-        "stale_share": worst,
-        "empty_share": float(absent.mean()),
-        "backwards_per_step": median(backwards, 1.0),
-        "backwards_before_first_step": float(backwards[0]) if len(backwards) else float("nan"),
-        "forwards_per_step": sum(f.count for f in trace.forwards if f.grad) / len(norms),
-        "leftover": median(leftover[later], 0.0),
-        "update_ratio": median(trace.update_ratio),
-        "closure": float(_closure(run)),
-        "optimizers": float(len(np.unique(optimizer[np.isfinite(optimizer)]))),
-        "leaf_loss": float(trace.graph.leaf),
-        "elsewhere_share": _elsewhere(trace),
-    } | _place(trace, blamed)
+    file, line = _place(trace, blamed)
+    return Numbers(
+        stale_share=worst,
+        empty_share=float(absent.mean()),
+        backwards_per_step=median(backwards, 1.0),
+        backwards_before_first_step=float(backwards[0]) if len(backwards) else math.nan,
+        forwards_per_step=sum(f.count for f in trace.forwards if f.grad) / len(norms),
+        leftover=median(leftover[later], 0.0),
+        update_ratio=median(trace.update_ratio),
+        closure=float(_closure(run)),
+        optimizers=float(len(np.unique(optimizer[np.isfinite(optimizer)]))),
+        leaf_loss=float(trace.graph.leaf),
+        elsewhere_share=_elsewhere(trace),
+        file=file,
+        line=line,
+    )
 
 
-def _place(trace: Any, optimizer: int) -> dict[str, Any]:
+def _place(trace: Any, optimizer: int) -> tuple[str, int] | tuple[None, None]:
     """File and line of that optimizer's step(), if the watch saw them."""
     places = trace.environment.get("step_places") or []
-    file, line = (places[optimizer] if optimizer < len(places) else None) or (None, None)
-    return {"file": file, "line": line}
+    return (places[optimizer] if optimizer < len(places) else None) or (None, None)
 
 
 def _elsewhere(trace: Any) -> float:
@@ -104,41 +124,37 @@ def _closure(run: Run) -> bool:
     return any(type(optimizer).__name__ == "LBFGS" for optimizer in getattr(live, "optimizers", []))
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if more than one step in ten follows old gradients, or if nearly all follow none."""
-    if numbers.get("never_stepped"):
-        text = (
-            f"backward() ran {numbers['backwards']:.0f} times, and the optimizer never stepped: no parameter is updated"
-        )
+    if numbers.never_stepped:
+        backwards = numbers.backwards or 0.0
+        text = f"backward() ran {backwards:.0f} times, and the optimizer never stepped: no parameter is updated"
         suspects = (Suspect("loop/step_missing", 0.9, text),)
-        return Verdict("fresh_gradient", True, text, pick(numbers, "backwards"), suspects)
-    stale, empty = numbers["stale_share"], numbers["empty_share"]
-    place = {"file": numbers.get("file"), "line": numbers.get("line")}
-    shown = pick(numbers, "stale_share", "empty_share", "backwards_per_step", "leftover")
-    per_step = numbers.get("backwards_per_step", 1.0)
+        return Verdict("fresh_gradient", True, text, {"backwards": backwards}, suspects)
+    stale, empty = numbers.stale_share, numbers.empty_share or 0.0
+    file, line = numbers.file, numbers.line
+    suspects: tuple[Suspect, ...] = ()
+    text = f"gradients are cleared before each step's backward(); {share(stale)} of the steps begin with old ones"
     if stale > 0.1:  # gradients are cleared at every step or not at all: a third is as wrong as all
-        batches = min(
-            per_step, numbers.get("forwards_per_step", per_step)
-        )  # two backward() calls of one forward pass are one batch
-        cause = "loop/stale_gradients" if batches <= 1.1 or numbers.get("closure") else "loop/step_every_n_never_zeroed"
+        per_step = 1.0 if numbers.backwards_per_step is None else numbers.backwards_per_step
+        # two backward() calls of one forward pass are one batch
+        batches = per_step if numbers.forwards_per_step is None else min(per_step, numbers.forwards_per_step)
+        cause = "loop/stale_gradients" if batches <= 1.1 or numbers.closure else "loop/step_every_n_never_zeroed"
         text = (
             f"{share(stale)} of the steps begin with the gradient of earlier batches "
             f"(usually 0%), at {per_step:g} backward() call(s) per step: nothing clears it"
         )
-        return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, 0.95, text, **place),))
-    if empty > 0.9 and not numbers.get("update_ratio", 0.0) > 0:
-        first = numbers.get("backwards_before_first_step", 1.0)
-        cause = "loop/gradients_wiped" if first >= 1 else "loop/step_before_backward"
+        suspects = (Suspect(cause, 0.95, text, file, line),)
+    elif empty > 0.9 and not (numbers.update_ratio or 0.0) > 0:
+        first = numbers.backwards_before_first_step
+        cause = "loop/gradients_wiped" if first is None or first >= 1 else "loop/step_before_backward"
         text = f"at {share(empty)} of the steps the optimizer finds no gradient or a zero one (usually 0%), though backward() ran"
-        score = 0.95
-        if numbers.get("leaf_loss"):
-            cause = "graph/loss_rebuilt_from_item"
+        if numbers.leaf_loss:
+            cause, file, line = "graph/loss_rebuilt_from_item", None, None
             text += ". The loss is a new tensor without a graph, so no gradient flows back from it"
-            place = {}
-        elif numbers.get("elsewhere_share", 0.0) > 0.3:
-            cause, place = "freezing/optimizer_on_old_model", {}
-            elsewhere = share(numbers["elsewhere_share"])
-            text += f". {elsewhere} of the trainable parameters are not in any optimizer"
-        return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, score, text, **place),))
-    text = f"gradients are cleared before each step's backward(); {share(stale)} of the steps begin with old ones"
-    return Verdict("fresh_gradient", False, text, shown)
+        elif (numbers.elsewhere_share or 0.0) > 0.3:
+            cause, file, line = "freezing/optimizer_on_old_model", None, None
+            text += f". {share(numbers.elsewhere_share or 0.0)} of the trainable parameters are not in any optimizer"
+        suspects = (Suspect(cause, 0.95, text, file, line),)
+    return Verdict("fresh_gradient", bool(suspects), text, numbers.labeled(), suspects)

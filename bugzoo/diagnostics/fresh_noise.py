@@ -9,6 +9,7 @@ step draws its own numbers.
 import contextlib
 import random
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,13 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import pick
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.rerun.body import again
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "seeded": ("calls per step that reset a random generator", "0"),
-    "looked_at": ("steps that were run again", ""),
-}
+VIEW = "repeat"
 KNOWN_PROBLEMS = (
     "A false positive where each step seeds a generator on purpose, for example to draw one preview, and restores its state "
     "afterwards. "
@@ -38,6 +36,14 @@ TIMES = 3
 _PLACES = ((torch, "manual_seed"), (torch.random, "manual_seed"), (np.random, "seed"), (random, "seed"))
 
 
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Counts."""
+
+    seeded: float = number("calls per step that reset a random generator", (0, 0))
+    looked_at: float = number("steps that were run again")
+
+
 @contextlib.contextmanager
 def _seeds() -> Iterator[list[list[str]]]:
     """Collects the seeds set within it, one list for each optimizer step; the last list holds what followed."""
@@ -46,9 +52,9 @@ def _seeds() -> Iterator[list[list[str]]]:
 
     def listening(original: Any) -> Any:
         def seeded(*args: Any, **kwargs: Any) -> Any:
-            given = [*args, *kwargs.values()]
-            if given and given[0] is not None:
-                heard[-1].append(str(given[0]))
+            seed = next(iter((*args, *kwargs.values())), None)
+            if seed is not None:
+                heard[-1].append(str(seed))
             return original(*args, **kwargs)
 
         return seeded
@@ -64,19 +70,21 @@ def _seeds() -> Iterator[list[list[str]]]:
             setattr(owner, name, original)
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Counts. Raises NotApplicable if the loop's body cannot be run again."""
     with _seeds() as heard:
         again(run, TIMES)
     steps = heard[:-1] if heard[-1:] == [[]] else heard
-    same = len(steps) > 1 and all(one == steps[0] for one in steps)
-    return {"seeded": float(len(steps[0])) if same else 0.0, "looked_at": float(len(steps))}
+    same = len(steps) > 1 and all(seeds == steps[0] for seeds in steps)
+    return Numbers(seeded=float(len(steps[0])) if same else 0.0, looked_at=float(len(steps)))
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if every step sets a generator to the same seed."""
-    shown = pick(numbers, *SHOWN)
-    if numbers["seeded"]:
+    suspects: tuple[Suspect, ...] = ()
+    text = "no step resets a random generator"
+    if numbers.seeded:
         text = "every step sets a generator to the same seed, so all steps draw the same random numbers"
-        return Verdict("fresh_noise", True, text, shown, (Suspect("reproducibility/seed_inside_loop", 0.9, text),))
-    return Verdict("fresh_noise", False, "no step resets a random generator", shown)
+        suspects = (Suspect("reproducibility/seed_inside_loop", 0.9, text),)
+    return Verdict("fresh_noise", bool(suspects), text, numbers.labeled(), suspects)

@@ -7,10 +7,11 @@ not the same. Starting Python and torch twice takes many seconds, so a script wi
 """
 
 import ast
-from typing import Any
+from dataclasses import dataclass
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import need_steps, pick
+from bugzoo.diagnostics._tools import need_steps
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.script import fresh, job_of
 from bugzoo.running.job import Job
@@ -18,11 +19,9 @@ from bugzoo.running.result import Run
 from bugzoo.syntax import parse
 
 COST = 0
+VIEW = "repeat"
 RERUNS = 1
 """The two run side by side, in the time of one."""
-SHOWN = {
-    "differs": ("fresh processes that end differently (1: yes)", "0"),
-}
 KNOWN_PROBLEMS = (
     "A false positive for a script that uses a set and prints a time or a temporary path, because printed output is "
     "compared. "
@@ -33,6 +32,13 @@ _NAMES = "order = torch.tensor([int(name) for name in {}])\ninputs = inputs[orde
 _PLACE = "targets = (inputs[:, 0] > 0)"
 HEALTHY = example((_PLACE, f"{_NAMES.format('sorted({str(row) for row in range(256)})')}\n{_PLACE}"))
 SICK = example((_PLACE, f"{_NAMES.format('{str(row) for row in range(256)}')}\n{_PLACE}"))
+
+
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """A flag that is 0 or 1."""
+
+    differs: float = number("fresh processes that end differently (1: yes)", (0, 0))
 
 
 def needless(source: str) -> str:
@@ -57,23 +63,25 @@ def again(job: Job) -> tuple[Run, ...]:
     return fresh(job)
 
 
-def measure(run: Run, *both: Run) -> dict[str, Any]:
+def measure(run: Run, *pair: Run) -> Numbers:
     """Compare what two processes printed. Raises NotApplicable without source, or if one of them did not finish."""
     need_steps(run, 1)
-    if not both and run.source and (why := needless(run.source)):
+    if not pair and run.source and (why := needless(run.source)):
         raise NotApplicable(why)
-    one, other = both or again(job_of(run, "to start it in a fresh process"))
-    for each in (one, other):
-        if each.outcome != "finished":
-            last = each.stdout.strip().splitlines()[-1:]
+    first, second = pair or again(job_of(run, "to start it in a fresh process"))
+    for process in (first, second):
+        if process.outcome != "finished":
+            last = process.stdout.strip().splitlines()[-1:]
             raise NotApplicable(f"a fresh process did not finish ({' '.join(last)[:120]})")
-    return {"differs": float(one.stdout != other.stdout)}
+    return Numbers(differs=float(first.stdout != second.stdout))
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if two processes with different hash seeds end differently."""
-    shown = pick(numbers, *SHOWN)
-    if numbers["differs"]:
+    suspects: tuple[Suspect, ...] = ()
+    text = "two fresh processes give the same results"
+    if numbers.differs:
         text = "two fresh processes with different hash seeds differ: if the script is seeded, the order of a set is the cause"
-        return Verdict("fresh_process", True, text, shown, (Suspect("reproducibility/hash_order", 0.4, text),))
-    return Verdict("fresh_process", False, "two fresh processes give the same results", shown)
+        suspects = (Suspect("reproducibility/hash_order", 0.4, text),)
+    return Verdict("fresh_process", bool(suspects), text, numbers.labeled(), suspects)

@@ -5,22 +5,19 @@ training, validation accuracy from the script's own evaluation. Usually training
 model overfits. Lower than validation accuracy: the labels in training are worse than those in validation.
 """
 
-from typing import Any
+from dataclasses import dataclass
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import batches, model_of, pick
+from bugzoo.diagnostics._tools import batches, model_of
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
 from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 1
+VIEW = "evaluation"
 WHOLE = True  # it cannot judge a training that was cut short
-SHOWN = {
-    "train_accuracy": ("accuracy on the last training batches", "that of the evaluation, or a little above"),
-    "validation_accuracy": ("accuracy in the script's evaluation", ""),
-    "gap": ("training accuracy minus validation accuracy", "-0.15 to 0.25"),
-}
 KNOWN_PROBLEMS = (
     "A false positive for strong augmentation, which lowers training accuracy, and for pretraining and a new head in the "
     "same script. "
@@ -40,10 +37,20 @@ SICK = example((_LAST, _LAST + _TAIL), *_PLANE, ("model = nn", _NOISE))
 LEAST, BELOW, ABOVE = 100, -0.18, 0.35
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Accuracies between 0 and 1; `samples` is the number of training labels."""
+
+    train_accuracy: float = number("accuracy on the last training batches", "that of the evaluation, or a little above")
+    validation_accuracy: float = number("accuracy in the script's evaluation")
+    gap: float = number("training accuracy minus validation accuracy", (-0.15, 0.25))
+    samples: float
+
+
+def measure(run: Run) -> Numbers:
     """Two accuracies and their difference. Raises NotApplicable without class labels in training and evaluation."""
-    found = evaluated(run)
-    if not found.pairs or not found.classifies or any(y.ndim != 1 for _, y in found.pairs):
+    evaluation = evaluated(run)
+    if not evaluation.pairs or not evaluation.classifies or any(y.ndim != 1 for _, y in evaluation.pairs):
         raise NotApplicable("the script's evaluation computes no cross-entropy with one class label per row")
     right = total = 0
     for batch in batches(run):
@@ -56,25 +63,20 @@ def measure(run: Run) -> dict[str, Any]:
             right, total = right + int((answers.argmax(-1) == y).sum()), total + len(y)
     if total < LEAST:
         raise NotApplicable(f"{total} training samples with a class label were kept, and {LEAST} are needed")
-    train, validation = right / total, found.accuracy()
-    return {
-        "train_accuracy": train,
-        "validation_accuracy": validation,
-        "gap": train - validation,
-        "samples": float(total),
-    }
+    train, validation = right / total, evaluation.accuracy()
+    return Numbers(train_accuracy=train, validation_accuracy=validation, gap=train - validation, samples=float(total))
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if training accuracy is 0.18 below, or 0.35 above, validation accuracy."""
-    shown = pick(numbers, "train_accuracy", "validation_accuracy", "gap")
-    train, validation, gap = (numbers[name] for name in ("train_accuracy", "validation_accuracy", "gap"))
-    text = f"in eval mode accuracy is {train:.0%} on training data and {validation:.0%} on validation data"
-    if gap < BELOW:
+    text = f"in eval mode accuracy is {numbers.train_accuracy:.0%} on training data "
+    text += f"and {numbers.validation_accuracy:.0%} on validation data"
+    suspects: tuple[Suspect, ...] = ()
+    if numbers.gap < BELOW:
         text += " (usually a little less): many training labels are wrong"
-        return Verdict("generalisation", True, text, shown, (Suspect("data/label_noise", 0.75, text),))
-    if gap > ABOVE:
+        suspects = (Suspect("data/label_noise", 0.75, text),)
+    elif numbers.gap > ABOVE:
         text += " (usually up to 0.25 less): the model memorizes its training data"
         suspects = (Suspect("fit/no_regularisation", 0.5, text), Suspect("data/ordered_split", 0.3, text))
-        return Verdict("generalisation", True, text, shown, suspects)
-    return Verdict("generalisation", False, text, shown)
+    return Verdict("generalisation", bool(suspects), text, numbers.labeled(), suspects)

@@ -7,24 +7,19 @@ zero weights. Compare with a healthy run: alone it fires on the extremes only.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, median, need_steps, pick
+from bugzoo.diagnostics._tools import column, median, need_steps
+from bugzoo.diagnostics.numbers import OWN, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
-SHOWN = {
-    "total_norm": ("norm of all gradients together, median over the steps", ""),
-    "largest_norm": ("norm of all gradients together, largest of a step", "a few times the median"),
-    "growth": ("norm of all gradients together, late over early", "0 to 50"),
-    "first_over_last": ("gradient norm of the first trained layer over the last", "0.0001 to 10000"),
-    "missing_share": ("share of weight matrices without a gradient", "0"),
-    "zero_share": ("share of weight matrices whose gradient is exactly 0", "0"),
-}
+VIEW = "gradients"
 KNOWN_PROBLEMS = (
     "A false positive where the first weight matrix gets a zero gradient at most steps by design, as a rarely chosen expert "
     "does. "
@@ -35,7 +30,26 @@ HEALTHY = example()
 SICK = example(("nn.ReLU()", "*(part() for part in 12 * [nn.Sigmoid, lambda: nn.Linear(32, 32)])"))
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Norms and their ratios, medians over the steps; `norms`: one for each of `names`, first layer to last."""
+
+    total_norm: float = number("norm of all gradients together, median over the steps")
+    growth: float = number("norm of all gradients together, late over early", (0, 50))
+    first_over_last: float | None = optional("gradient norm of the first trained layer over the last", (0.0001, 10000))
+    largest_norm: float = number("norm of all gradients together, largest of a step", "a few times the median")
+    missing_share: float | None = optional("share of weight matrices without a gradient", (0, 0), hidden=OWN)
+    zero_share: float | None = optional("share of weight matrices whose gradient is exactly 0", (0, 0), hidden=OWN)
+    non_finite_share: float
+    update_ratio: float
+    smallest_ratio: float | None = None
+    largest_ratio: float | None = None
+    layers: float | None = None
+    names: list[str] | None = None
+    norms: list[float] | None = None
+
+
+def measure(run: Run) -> Numbers:
     """Norms and ratios; medians over the steps. Raises NotApplicable below 2 steps or without any gradient."""
     trace = run.trace
     need_steps(run, 2)
@@ -43,22 +57,22 @@ def measure(run: Run) -> dict[str, Any]:
     finite = total[np.isfinite(total)]
     if not len(finite):
         raise NotApplicable("no step had a finite gradient")
-    numbers: dict[str, Any] = {
-        "total_norm": float(np.median(finite)),
-        "largest_norm": float(finite.max()),
-        "growth": float(
-            np.median(finite[-max(1, len(finite) // 5) :]) / (np.median(finite[: max(1, len(finite) // 5)]) + 1e-30)
-        ),
-        "non_finite_share": float((~np.isfinite(total)).mean()),
-        "update_ratio": median(trace.update_ratio),
-    }
+    fifth = max(1, len(finite) // 5)
+    numbers = Numbers(
+        total_norm=float(np.median(finite)),
+        largest_norm=float(finite.max()),
+        growth=float(np.median(finite[-fifth:]) / (np.median(finite[:fifth]) + 1e-30)),
+        non_finite_share=float((~np.isfinite(total)).mean()),
+        update_ratio=median(trace.update_ratio),
+    )
     norms = np.asarray(trace.param_grad_norm, dtype=np.float64)
     if norms.ndim == 2 and norms.shape[1] == len(trace.parameters) and norms.size:
-        numbers |= _by_layer(trace, norms)
+        _add_layers(numbers, trace, norms)
     return numbers
 
 
-def _by_layer(trace: Any, norms: np.ndarray) -> dict[str, Any]:
+def _add_layers(numbers: Numbers, trace: Any, norms: np.ndarray) -> None:
+    """Add what the norms (steps, parameters) say of the weight matrices."""
     weights = [i for i, p in enumerate(trace.parameters) if len(p.shape) >= 2 and p.trainable and p.group is not None]
     masked = np.where(np.isfinite(norms), norms, np.nan)
     typical = np.asarray([median(masked[:, i], math.nan) for i in range(norms.shape[1])])
@@ -69,40 +83,40 @@ def _by_layer(trace: Any, norms: np.ndarray) -> dict[str, Any]:
         last = sizes[-1]
         ratios = [typical[i] / last[i] for i in present if last[i] > 0]
     first, final = (typical[present[0]], typical[present[-1]]) if present else (math.nan, math.nan)
-    return {
-        "missing_share": 1 - len(present) / len(weights) if weights else 0.0,
-        "zero_share": float(np.mean([typical[i] == 0 for i in present])) if present else 0.0,
-        "first_over_last": float(first / final) if present and final > 0 else math.nan,
-        "smallest_ratio": float(min(ratios)) if ratios else math.nan,
-        "largest_ratio": float(max(ratios)) if ratios else math.nan,
-        "layers": float(len(present)),
-        "names": [trace.parameters[i].name for i in present][:40],
-        "norms": [float(typical[i]) for i in present][:40],
-    }
+    numbers.missing_share = 1 - len(present) / len(weights) if weights else 0.0
+    numbers.zero_share = float(np.mean([typical[i] == 0 for i in present])) if present else 0.0
+    numbers.first_over_last = float(first / final) if present and final > 0 else math.nan
+    numbers.smallest_ratio = float(min(ratios)) if ratios else math.nan
+    numbers.largest_ratio = float(max(ratios)) if ratios else math.nan
+    numbers.layers = float(len(present))
+    numbers.names = [trace.parameters[i].name for i in present][:40]
+    numbers.norms = [float(typical[i]) for i in present][:40]
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if gradients shrink by 1e-7 from the last to the first layer, grow by 1e5, or are zero."""
-    shown = pick(numbers, "total_norm", "largest_norm", "growth", "first_over_last", "missing_share", "zero_share")
-    ratio, layers = numbers.get("first_over_last", math.nan), numbers.get("layers", 0)
-    if numbers["total_norm"] == 0:
+    layers = numbers.layers or 0.0
+    ratio = math.nan if numbers.first_over_last is None else numbers.first_over_last
+    suspects: tuple[Suspect, ...] = ()
+    if numbers.total_norm == 0:
         text = "the gradient is exactly zero in at least half of the steps (usually in none)"
-        return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/zero_weights", 0.4, text),))
-    if numbers.get("zero_share", 0.0) > 0.9 and layers >= 2:
+        suspects = (Suspect("initialisation/zero_weights", 0.4, text),)
+    elif (numbers.zero_share or 0.0) > 0.9 and layers >= 2:
         text = "the gradient of nearly every weight matrix is exactly zero (usually of none): only biases learn"
         suspects = (Suspect("initialisation/zero_weights", 0.6, text), Suspect("initialisation/dead_relu", 0.5, text))
-        return Verdict("gradient_health", True, text, shown, suspects)
-    if layers >= 4 and ratio < 1e-7:
+    elif layers >= 4 and ratio < 1e-7:
         text = (
             f"the first layer's gradient norm is {ratio:.1g} of the last layer's (usually above 1e-4): gradients vanish"
         )
-        return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/saturating_stack", 0.6, text),))
-    if layers >= 4 and ratio > 1e5:
+        suspects = (Suspect("initialisation/saturating_stack", 0.6, text),)
+    elif layers >= 4 and ratio > 1e5:
         text = (
             f"the first layer's gradient norm is {ratio:.1g} times the last layer's: gradients explode on the way back"
         )
-        return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/weights_too_large", 0.5, text),))
-    text = f"the median gradient norm is {numbers['total_norm']:.3g} (largest {numbers['largest_norm']:.3g})"
-    if not math.isnan(ratio):
-        text += f"; the first layer's is {ratio:.2g} of the last layer's"
-    return Verdict("gradient_health", False, text, shown)
+        suspects = (Suspect("initialisation/weights_too_large", 0.5, text),)
+    else:
+        text = f"the median gradient norm is {numbers.total_norm:.3g} (largest {numbers.largest_norm:.3g})"
+        if not math.isnan(ratio):
+            text += f"; the first layer's is {ratio:.2g} of the last layer's"
+    return Verdict("gradient_health", bool(suspects), text, numbers.labeled(), suspects)

@@ -26,16 +26,13 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from bugzoo import rerun, running, watching
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import pick
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import again
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "syncs": ("host syncs per forward pass", "0 to 4"),
-    "printed": ("lines printed per step", "0 to 1"),
-}
+VIEW = "time"
 KNOWN_PROBLEMS = (
     "A false positive for many .item() calls on a CPU, where they wait for nothing, and for logging done only at the first "
     "step. "
@@ -59,12 +56,20 @@ _THROUGH = ("torch/_tensor.py", "torch/_tensor_str.py", "torch/overrides.py")
 """Files of torch that a script's own float(x), or f"{x:.2f}", goes through."""
 
 
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Counts of the loop's body when it runs again."""
+
+    syncs: float = number("host syncs per forward pass", (0, 4))
+    printed: float = number("lines printed per step", (0, 1))
+
+
 @dataclass
 class _Calls:
     syncs: int = 0
     printed: int = 0
     steps: int = 0
-    asked: int = 0
+    forwards: int = 0
     depth: int = 0
     inside: bool = False
 
@@ -73,24 +78,26 @@ class _Fetches(TorchFunctionMode):
     def __init__(self, calls: _Calls) -> None:
         super().__init__()
         self.calls = calls
-        self.made = WeakIdKeyDictionary()
+        self.computed = WeakIdKeyDictionary()
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        waited_for = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor) and self._made(one)]
+        waited_for = [
+            leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor) and self._computed(leaf)
+        ]
         result = function(*args, **(kwargs or {}))
         if waited_for and not self.calls.inside:
-            if getattr(function, "__name__", "") in _WAITS and _asked_by_script(sys._getframe(1)):
+            if getattr(function, "__name__", "") in _WAITS and _by_script(sys._getframe(1)):
                 self.calls.syncs += 1
-            self.made.update((one, True) for one in tree_leaves(result) if isinstance(one, torch.Tensor))
+            self.computed.update((leaf, True) for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor))
         return result
 
-    def _made(self, tensor: torch.Tensor) -> bool:
+    def _computed(self, tensor: torch.Tensor) -> bool:
         """Is it a weight, computed from one, or on another device?"""
         with torch._C.DisableTorchFunction():
-            return tensor.requires_grad or tensor.device.type != "cpu" or tensor in self.made
+            return tensor.requires_grad or tensor.device.type != "cpu" or tensor in self.computed
 
 
-def _asked_by_script(frame: FrameType | None) -> bool:
+def _by_script(frame: FrameType | None) -> bool:
     """Is the caller the script's code, and neither torch's own nor the watch's?"""
     while frame is not None and frame.f_code.co_filename.endswith(_THROUGH):
         frame = frame.f_back
@@ -109,7 +116,7 @@ def _counted() -> Iterator[_Calls]:
         calls.steps += 1
 
     def enters(*_: Any) -> None:
-        calls.asked += calls.depth == 0
+        calls.forwards += calls.depth == 0
         calls.depth += 1
 
     def leaves(*_: Any) -> None:
@@ -131,21 +138,23 @@ def _counted() -> Iterator[_Calls]:
             handle.remove()
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Lines per step, host syncs per forward pass. Raises NotApplicable if the body cannot be run again."""
     with _counted() as calls:
         again(run, TIMES)
     if not calls.steps:
         raise NotApplicable("the loop's body took no optimizer step when it was run again")
-    return {"syncs": calls.syncs / max(calls.steps, calls.asked), "printed": calls.printed / calls.steps}
+    return Numbers(syncs=calls.syncs / max(calls.steps, calls.forwards), printed=calls.printed / calls.steps)
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on five host syncs or more per forward pass."""
-    shown, fetched = pick(numbers, *SHOWN), numbers["syncs"]
-    text = f"{fetched:.0f} host sync{'s' * (round(fetched) != 1)} per forward pass (usually 1 or 2), "
-    text += f"{numbers['printed']:.0f} line{'s' * (round(numbers['printed']) != 1)} printed per step"
-    if fetched > MANY:
+    syncs, printed = numbers.syncs, numbers.printed
+    text = f"{syncs:.0f} host sync{'s' * (round(syncs) != 1)} per forward pass (usually 1 or 2), "
+    text += f"{printed:.0f} line{'s' * (round(printed) != 1)} printed per step"
+    suspects: tuple[Suspect, ...] = ()
+    if syncs > MANY:
         text += ": each one waits for the device"
-        return Verdict("host_syncs", True, text, shown, (Suspect("speed/sync_every_step", 0.7, text),))
-    return Verdict("host_syncs", False, text, shown)
+        suspects = (Suspect("speed/sync_every_step", 0.7, text),)
+    return Verdict("host_syncs", bool(suspects), text, numbers.labeled(), suspects)

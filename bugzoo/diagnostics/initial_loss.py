@@ -6,21 +6,18 @@ loss is divided twice, or the answer leaks in. With a pretrained model a low los
 """
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, need_steps, pick
+from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.numbers import TWICE, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
-SHOWN = {
-    "first_loss": ("loss of the first step (nats)", ""),
-    "chance": ("loss of guessing, ln C (nats)", ""),
-    "ratio": ("first loss over the loss of guessing", "0 to 3"),
-}
+VIEW = "loss_curve"
 KNOWN_PROBLEMS = (
     "A false positive where a large regression term joins the cross-entropy: the total loss, not the cross-entropy "
     "alone, is compared with ln C. "
@@ -30,7 +27,20 @@ HEALTHY = example()
 SICK = example(("targets[rows])", "targets[rows], reduction='sum')"))
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Losses in nats, and ratios to the loss of guessing."""
+
+    ratio: float = number("first loss over the loss of guessing", (0, 3))
+    first_loss: float = number("loss of the first step (nats)", hidden=TWICE)
+    chance: float = number("loss of guessing, ln C (nats)", hidden=TWICE)
+    classes: float
+    rows: float
+    averaged: float
+    later_ratio: float
+
+
+def measure(run: Run) -> Numbers:
     """First loss in nats, ln C, and their ratio. Raises NotApplicable unless the loss is a cross-entropy."""
     steps = need_steps(run, 1)
     graph = run.trace.graph
@@ -40,29 +50,29 @@ def measure(run: Run) -> dict[str, Any]:
     loss = column(run.trace.loss)
     first = float(loss[0])
     later = loss[max(1, steps // 3) :]
-    return {
-        "first_loss": first,
-        "chance": math.log(classes),
-        "ratio": first / math.log(classes),
-        "classes": float(classes),
-        "rows": float(graph.rows or 0),
-        "averaged": float(graph.reduction == "mean" and graph.ops[:1] == (graph.loss_op,)),
-        "later_ratio": float(np.nanmedian(later)) / math.log(classes) if np.isfinite(later).any() else math.nan,
-    }
+    return Numbers(
+        first_loss=first,
+        chance=math.log(classes),
+        ratio=first / math.log(classes),
+        classes=float(classes),
+        rows=float(graph.rows or 0),
+        averaged=float(graph.reduction == "mean" and graph.ops[:1] == (graph.loss_op,)),
+        later_ratio=float(np.nanmedian(later)) / math.log(classes) if np.isfinite(later).any() else math.nan,
+    )
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if the first loss is far above ln C and stays above it after a third of the run, or is huge."""
-    ratio, later = numbers["ratio"], numbers.get("later_ratio", math.nan)
-    shown = pick(numbers, "first_loss", "chance", "ratio")
-    chance = f"ln {numbers['classes']:.0f} = {numbers['chance']:.3g}"
-    text = f"the first loss is {numbers['first_loss']:.3g}, and the loss of guessing is {chance}"
-    rows = numbers["rows"]
-    if rows >= 4 and not numbers["averaged"] and 0.6 * rows < ratio < 1.6 * rows:
+    ratio, later, rows = numbers.ratio, numbers.later_ratio, numbers.rows
+    chance = f"ln {numbers.classes:.0f} = {numbers.chance:.3g}"
+    text = f"the first loss is {numbers.first_loss:.3g}, and the loss of guessing is {chance}"
+    suspects: tuple[Suspect, ...] = ()
+    if rows >= 4 and not numbers.averaged and 0.6 * rows < ratio < 1.6 * rows:
         text += f": about {rows:.0f} times as much, the rows in the batch, so it is a sum, not a mean"
-        return Verdict("initial_loss", True, text, shown, (Suspect("loss/sum_reduction", 0.6, text),))
-    if ratio > 10 or (ratio > 3 and later > 1.2):
+        suspects = (Suspect("loss/sum_reduction", 0.6, text),)
+    elif ratio > 10 or (ratio > 3 and later > 1.2):
         text += f", {ratio:.1f} times as much"
         text += ", and the loss stays above it" if later > 1.2 else ": the untrained model is confident and wrong"
-        return Verdict("initial_loss", True, text, shown, (Suspect("initialisation/confident_head", 0.4, text),))
-    return Verdict("initial_loss", False, text, shown)
+        suspects = (Suspect("initialisation/confident_head", 0.4, text),)
+    return Verdict("initial_loss", bool(suspects), text, numbers.labeled(), suspects)

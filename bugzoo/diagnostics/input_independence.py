@@ -8,26 +8,22 @@ model lost their differences earlier.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
-from bugzoo.diagnostics._tools import batches, model_of, need_steps, pick
+from bugzoo.diagnostics._tools import batches, model_of, need_steps
+from bugzoo.diagnostics.numbers import ANY, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.loss import again
 from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "moved": ("distance between the outputs of two samples", "from 0.0001"),
-    "loss": ("loss on the last kept batch", ""),
-    "dealt_loss": ("loss with samples paired with other targets", "above the loss on the batch"),
-    "zero_loss": ("loss with zeros as inputs", "above the loss on the batch"),
-    "input_spread": ("distance between two samples, over their size", "from 0.001"),
-}
+VIEW = "influence"
 KNOWN_PROBLEMS = (
     "A false positive early in a regression on very large, unscaled targets: beside their spread, the outputs of two "
     "samples hardly differ. "
@@ -43,7 +39,18 @@ ONE, SAME, WORSE = 1e-5, 1e-3, 0.01
 A loss that rises by a smaller share has not risen."""
 
 
-def _asked(model: torch.nn.Module, batch: Any, arguments: tuple[Any, Any], operation: str) -> float:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Losses in nats, or in the loss's own unit; nan if they cannot be computed again."""
+
+    input_spread: float = number("distance between two samples, over their size", (0.001, ANY))
+    moved: float = number("distance between the outputs of two samples", (0.0001, ANY))
+    loss: float = number("loss on the last kept batch")
+    dealt_loss: float = number("loss with samples paired with other targets", "above the loss on the batch")
+    zero_loss: float = number("loss with zeros as inputs", "above the loss on the batch")
+
+
+def _loss(model: torch.nn.Module, batch: Any, arguments: tuple[Any, Any], operation: str) -> float:
     """The script's kind of loss with other arguments; nan if it cannot be computed again."""
     changed = type(batch)(batch.step, *arguments, batch.targets, batch.loss, batch.module)
     try:
@@ -53,7 +60,7 @@ def _asked(model: torch.nn.Module, batch: Any, arguments: tuple[Any, Any], opera
         return math.nan
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Distances and losses. Raises NotApplicable if samples have no targets of their own, or after too few steps."""
     need_steps(run, STEPS)
     batch = batches(run)[-1]
@@ -75,37 +82,39 @@ def measure(run: Run) -> dict[str, Any]:
         out = call(model, batch.args, batch.kwargs)
         if out.shape[0] != rows or not torch.isfinite(out).all():
             raise NotApplicable("the model does not give one finite output for each sample")
-        loss = _asked(model, batch, arguments.arguments(), operation)
-        dealt_loss = _asked(model, batch, arguments.arguments(dealt), operation)
-        zero_loss = _asked(model, batch, arguments.arguments({main: torch.zeros_like(x)}), operation)
+        loss = _loss(model, batch, arguments.arguments(), operation)
+        dealt_loss = _loss(model, batch, arguments.arguments(dealt), operation)
+        zero_loss = _loss(model, batch, arguments.arguments({main: torch.zeros_like(x)}), operation)
     unit = 1.0
     if batch.targets.is_floating_point() and batch.targets.numel() > 1:
         spread = float(batch.targets.float().std())
         unit = spread if spread > 1e-9 else 1.0
     values = x.float().flatten(1)
     size = float(values.abs().mean()) + 1e-12
-    return {
-        "moved": float((out - out.roll(1, 0)).abs().mean()) / unit,
-        "loss": loss, "dealt_loss": dealt_loss, "zero_loss": zero_loss,
-        "input_spread": float((values - values.roll(1, 0)).abs().mean()) / size,
-    }  # fmt: skip
+    return Numbers(
+        input_spread=float((values - values.roll(1, 0)).abs().mean()) / size,
+        moved=float((out - out.roll(1, 0)).abs().mean()) / unit,
+        loss=loss,
+        dealt_loss=dealt_loss,
+        zero_loss=zero_loss,
+    )
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if all samples get one output, and the loss is no higher with other samples' targets."""
-    shown = pick(numbers, *SHOWN)
-    loss, dealt = numbers["loss"], numbers["dealt_loss"]
+    loss, dealt = numbers.loss, numbers.dealt_loss
     rise = (dealt - loss) / abs(loss) if math.isfinite(dealt) and math.isfinite(loss) and loss else math.nan
-    if numbers["moved"] > ONE or rise > WORSE:
-        return Verdict("input_independence", False, "different samples get different outputs", shown)
-    text = f"all samples get the same output: two outputs differ by {numbers['moved']:.1g} (usually far above 0.00001)"
+    if numbers.moved > ONE or rise > WORSE:
+        return Verdict("input_independence", False, "different samples get different outputs", numbers.labeled())
+    text = f"all samples get the same output: two outputs differ by {numbers.moved:.1g} (usually far above 0.00001)"
     if math.isfinite(loss):
         text += f". The loss is {loss:.3g}, and {dealt:.3g} with other samples' targets"
-    if numbers["input_spread"] < SAME:
+    if numbers.input_spread < SAME:
         text += ", and the samples are alike before they enter the model"
         causes = ("data/everything_unknown", "precision/integer_features")
     else:
-        text += f", although the samples differ (by {numbers['input_spread']:.2g} of their size)"
+        text += f", although the samples differ (by {numbers.input_spread:.2g} of their size)"
         causes = ("initialisation/dead_relu", "optimizer/lr_too_high")
     suspects = tuple(Suspect(cause, score, text) for cause, score in zip(causes, (0.45, 0.35), strict=True))
-    return Verdict("input_independence", True, text, shown, suspects)
+    return Verdict("input_independence", True, text, numbers.labeled(), suspects)

@@ -7,21 +7,17 @@ three), and `chance` is the loss of guessing. `ratio` is the first over the seco
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, median, need_steps, pick
+from bugzoo.diagnostics._tools import column, median, need_steps
+from bugzoo.diagnostics.numbers import TWICE, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "kept_first": ("first loss that the script records", "the loss of guessing"),
-    "chance": ("loss of guessing, ln C (nats)", ""),
-    "ratio": ("first loss that the script records, over the loss of guessing", "0.2 to 5"),
-    "scale": ("loss scale of the GradScaler", ""),
-}
+VIEW = "loss_curve"
 KNOWN_PROBLEMS = (
     "A false positive for few classes where the only list with one number per step holds the loss scale itself. "
     "It sees only a list of Python floats in a variable: not tensors, arrays, epoch means or the values of a logger."
@@ -37,17 +33,31 @@ LARGE, NEAR = 16.0, 2.0
 """A loss scale above `LARGE` is unmistakable. The first loss may be up to `NEAR` times above or below the expected one."""
 
 
-def _kept(names: Mapping[str, Any], steps: int) -> Sequence[float]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Losses in nats, and the loss scale at the first steps."""
+
+    ratio: float = number("first loss that the script records, over the loss of guessing", (0.2, 5))
+    kept_first: float = number(
+        "first loss that the script records",
+        "the loss of guessing",
+        hidden="the ratio beside it does not depend on the number of classes",
+    )
+    chance: float = number("loss of guessing, ln C (nats)", hidden=TWICE)
+    scale: float = number("loss scale of the GradScaler", hidden=TWICE)
+
+
+def _recorded(names: Mapping[str, object], steps: int) -> Sequence[float]:
     """The script's list of `steps` numbers, preferably one named after the loss; empty without any."""
-    found = [
+    lists = [
         (name, value)
         for name, value in names.items()
-        if isinstance(value, list) and len(value) == steps and all(isinstance(one, float) for one in value)
+        if isinstance(value, list) and len(value) == steps and all(isinstance(item, float) for item in value)
     ]
-    return next((value for _, value in sorted(found, key=lambda one: "loss" not in one[0].lower())), [])
+    return next((value for _, value in sorted(lists, key=lambda pair: "loss" not in pair[0].lower())), [])
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Losses in nats, and a loss scale. Raises NotApplicable without a GradScaler, a cross-entropy or a list of losses."""
     steps = need_steps(run, 3)
     scale = median(column(run.trace.scale)[:3])
@@ -56,21 +66,20 @@ def measure(run: Run) -> dict[str, Any]:
     classes = run.trace.graph.classes or 0
     if classes < 2:
         raise NotApplicable("the loss is not a cross-entropy over classes, so there is no ln C to compare with")
-    kept = _kept(run.namespace or live(run).namespace, steps)
-    if not len(kept):
+    losses = _recorded(run.namespace or live(run).namespace, steps)
+    if not len(losses):
         raise NotApplicable("the script keeps no list with one number per step")
-    first, chance = median(kept[:3]), math.log(classes)
-    return {"kept_first": first, "chance": chance, "ratio": first / chance, "scale": scale}
+    first, chance = median(losses[:3]), math.log(classes)
+    return Numbers(kept_first=first, chance=chance, ratio=first / chance, scale=scale)
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on losses of about the loss scale times the loss of guessing."""
-    shown = pick(numbers, *SHOWN)
-    text = (
-        f"the recorded losses begin at {numbers['kept_first']:.3g}, and the loss of guessing is {numbers['chance']:.3g}"
-    )
-    beside = numbers["ratio"] / numbers["scale"] if numbers["scale"] > LARGE else 0.0
+    text = f"the recorded losses begin at {numbers.kept_first:.3g}, and the loss of guessing is {numbers.chance:.3g}"
+    beside = numbers.ratio / numbers.scale if numbers.scale > LARGE else 0.0
+    suspects: tuple[Suspect, ...] = ()
     if 1 / NEAR < beside < NEAR:
-        text += f": about {numbers['scale']:.3g} times as much, which is the loss scale"
-        return Verdict("kept_losses", True, text, shown, (Suspect("precision/scaled_loss_logged", 0.85, text),))
-    return Verdict("kept_losses", False, text, shown)
+        text += f": about {numbers.scale:.3g} times as much, which is the loss scale"
+        suspects = (Suspect("precision/scaled_loss_logged", 0.85, text),)
+    return Verdict("kept_losses", bool(suspects), text, numbers.labeled(), suspects)

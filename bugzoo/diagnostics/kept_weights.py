@@ -8,14 +8,15 @@ reported data itself, and another dataset is never read, the selection has seen 
 
 import ast
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 from torch.utils.data import DataLoader
 
 from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import pick, share
+from bugzoo.diagnostics._tools import share
+from bugzoo.diagnostics.numbers import ANY, FLAG, Measured, judges, number
 from bugzoo.diagnostics.train_validation_overlap import _LOADERS
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
@@ -25,13 +26,7 @@ from bugzoo.running.result import Run
 from bugzoo.syntax import called, parse
 
 COST = 1
-SHOWN = {
-    "copies": ("copies of the weights that the script holds", ""),
-    "loss": ("loss in the evaluation with the final weights", ""),
-    "kept_loss": ("loss in the evaluation with the best of the copies", "not lower than with the final ones"),
-    "better": ("share by which the loss of the copy is lower", "up to 0.01"),
-    "restored": ("copies that equal the final weights", ""),
-}
+VIEW = "evaluation"
 KNOWN_PROBLEMS = (
     "A false positive for an EMA copy, a teacher or an ensemble member of the same architecture with an evaluation "
     "loss over 1 % lower. "
@@ -49,83 +44,97 @@ SICK = example(*_LOADERS, _KEPT, (_EARLY[0], _EARLY[1].format(_SPOILT)))
 MUCH = 0.01
 
 
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Losses of the script's own evaluation, and counts of copies."""
+
+    copies: float = number("copies of the weights that the script holds")
+    restored: float = number("copies that equal the final weights")
+    loss: float = number("loss in the evaluation with the final weights")
+    kept_loss: float = number(
+        "loss in the evaluation with the best of the copies", "not lower than with the final ones"
+    )
+    better: float = number("share by which the loss of the copy is lower", (-ANY, 0.01))
+    chosen_on_report: float = number(hidden=FLAG)
+
+
 def _copies(run: Run, model: torch.nn.Module) -> list[Mapping[str, torch.Tensor]]:
     """Dicts with the names and shapes of the model's weights, in memory of their own; also inside a dict or a model."""
-    own, found = model.state_dict(), []
+    final, copies = model.state_dict(), []
     names = run.namespace or live(run).namespace
     for value in list(names.values()):
-        for one in (value, *(value.values() if isinstance(value, dict) else ())):
-            if isinstance(one, torch.nn.Module) and one is not model and type(one) is type(model):
-                one = one.state_dict()
-            if isinstance(one, Mapping) and one and one.keys() == own.keys() and _alike(one, own):
-                found.append(one)
-    return found
+        for item in (value, *(value.values() if isinstance(value, dict) else ())):
+            if isinstance(item, torch.nn.Module) and item is not model and type(item) is type(model):
+                item = item.state_dict()
+            if isinstance(item, Mapping) and item and item.keys() == final.keys() and _matches(item, final):
+                copies.append(item)
+    return copies
 
 
-def _alike(one: Mapping[str, Any], own: Mapping[str, torch.Tensor]) -> bool:
-    def other(a: Any, b: torch.Tensor) -> bool:
+def _matches(weights: Mapping[str, object], final: Mapping[str, torch.Tensor]) -> bool:
+    def other(a: object, b: torch.Tensor) -> bool:
         return isinstance(a, torch.Tensor) and a.shape == b.shape and (a.data_ptr() != b.data_ptr() or not a.numel())
 
-    return all(other(one[name], value) for name, value in own.items())
+    return all(other(weights[name], value) for name, value in final.items())
 
 
-def _asked(run: Run, again: bool) -> float:
-    found = evaluated(run, again=again)
-    if not found.pairs:
+def _loss(run: Run, again: bool) -> float:
+    evaluation = evaluated(run, again=again)
+    if not evaluation.pairs:
         raise NotApplicable("the script's evaluation computes no loss")
-    return found.loss()
+    return evaluation.loss()
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Losses and counts. Raises NotApplicable if no copy of the weights was kept, or no loss is evaluated."""
     model = live(run).models[0] if live(run).models else None
     copies = _copies(run, model) if model is not None else []
     if model is None or not copies:
         raise NotApplicable("the script holds no copy of its model's weights")
     before = {name: value.detach().clone() for name, value in model.state_dict().items()}
-    restored = [
-        one for one in copies if all(torch.equal(one[name].cpu(), value.cpu()) for name, value in before.items())
-    ]
-    loss = _asked(run, again=False)
+    restored = sum(all(torch.equal(copy[name].cpu(), value.cpu()) for name, value in before.items()) for copy in copies)
+    loss = _loss(run, again=False)
     losses = []
-    for one in copies[:4]:
-        with with_weights(model, one):
-            losses.append(_asked(run, again=True))
+    for copy in copies[:4]:
+        with with_weights(model, copy):
+            losses.append(_loss(run, again=True))
     best = min(losses)
-    return {
-        "copies": float(len(copies)),
-        "loss": loss,
-        "kept_loss": best,
-        "better": (loss - best) / (abs(loss) + 1e-12),
-        "restored": float(len(restored)),
-        "chosen_on_report": float(bool(restored) and _chosen_on_report(run)),
-    }
+    return Numbers(
+        copies=float(len(copies)),
+        loss=loss,
+        kept_loss=best,
+        better=(loss - best) / (abs(loss) + 1e-12),
+        restored=float(restored),
+        chosen_on_report=float(restored > 0 and _chosen_on_report(run)),
+    )
 
 
 def _chosen_on_report(run: Run) -> bool:
     """Does the training loop read the data that is reported, while another dataset is never read?"""
     names, training = run.namespace or live(run).namespace, training_loader(run)
-    reported = {id(one.dataset) for one in evaluated(run).loaders}
-    loaders = {name: one for name, one in names.items() if isinstance(one, DataLoader)}
+    reported = {id(loader.dataset) for loader in evaluated(run).loaders}
+    loaders = {name: value for name, value in names.items() if isinstance(value, DataLoader)}
     if training is None or not reported:
         return False
     body = parse(run.source).body
-    loops = [one for one in body if isinstance(one, ast.For | ast.While) and "backward" in called(one)]
+    loops = [node for node in body if isinstance(node, ast.For | ast.While) and "backward" in called(node)]
     read = {node.id for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Name)}
-    chosen = {id(one.dataset) for name, one in loaders.items() if name in read} - {id(training.dataset)}
-    unread = {id(one.dataset) for one in loaders.values()} - chosen - reported - {id(training.dataset)}
+    chosen = {id(loader.dataset) for name, loader in loaders.items() if name in read} - {id(training.dataset)}
+    unread = {id(loader.dataset) for loader in loaders.values()} - chosen - reported - {id(training.dataset)}
     return bool(chosen & reported) and bool(unread)
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires if a kept copy is better by more than 1 %, or was selected on the data that is reported."""
-    shown = pick(numbers, *SHOWN)
-    if numbers["better"] > MUCH:
-        text = f"with a copy of the weights that the script kept, its evaluation loss is {numbers['kept_loss']:.4g}"
-        text += f", {share(numbers['better'])} lower than with the final weights ({numbers['loss']:.4g})"
-        return Verdict("kept_weights", True, text, shown, (Suspect("resume/last_instead_of_best", 0.85, text),))
-    if numbers["chosen_on_report"]:
+    text = "no kept copy of the weights is better than the final ones"
+    suspects: tuple[Suspect, ...] = ()
+    if numbers.better > MUCH:
+        text = f"with a copy of the weights that the script kept, its evaluation loss is {numbers.kept_loss:.4g}"
+        text += f", {share(numbers.better)} lower than with the final weights ({numbers.loss:.4g})"
+        suspects = (Suspect("resume/last_instead_of_best", 0.85, text),)
+    elif numbers.chosen_on_report:
         text = "the final weights were selected by a loop that reads the reported data itself, "
         text += "and another held-out set is never read"
-        return Verdict("kept_weights", True, text, shown, (Suspect("metrics/epoch_chosen_on_test", 0.85, text),))
-    return Verdict("kept_weights", False, "no kept copy of the weights is better than the final ones", shown)
+        suspects = (Suspect("metrics/epoch_chosen_on_test", 0.85, text),)
+    return Verdict("kept_weights", bool(suspects), text, numbers.labeled(), suspects)

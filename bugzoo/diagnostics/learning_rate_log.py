@@ -8,6 +8,7 @@ their size; at a millionth of that nothing is learned in any useful time. A re-c
 
 import gc
 import math
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,22 +16,14 @@ import numpy as np
 from torch.optim.lr_scheduler import ConstantLR, LambdaLR, LinearLR, LRScheduler
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
+from bugzoo.diagnostics._tools import column, median, need_steps, share
+from bugzoo.diagnostics.numbers import ANY, FLAG, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.restore import lent
 from bugzoo.running.result import Run
 
 COST = 1  # schedulers and optimizers are read while they are alive
-SHOWN = {
-    "steps": ("optimizer steps", ""),
-    "scheduler_steps": ("scheduler steps", "from 1"),
-    "planned": ("scheduler steps in its plan", ""),
-    "first_rate": ("learning rate of the first step", ""),
-    "intended_first_rate": ("first learning rate in the plan", "that of the first step"),
-    "last_rate": ("learning rate of the last step", ""),
-    "update_ratio": ("median change of the parameters, skipped steps as 0 (share)", ""),
-    "takeovers": ("new optimizers that took over the same parameters", "0 to 1"),
-}
+VIEW = "learning_rate"
 KNOWN_PROBLEMS = (
     "A false positive for a cosine schedule that rises again on purpose, or a run that ends before its scheduler's "
     "first step. "
@@ -47,7 +40,28 @@ TINY = 3e-5
 """Below this median relative update nothing is learned in any useful time."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Learning rates, counts and shares between 0 and 1. Without a single live scheduler, its numbers are None."""
+
+    update_ratio: float = number("median change of the parameters, skipped steps as 0 (share)", view="updates")
+    steps: float = number("optimizer steps")
+    first_rate: float = number("learning rate of the first step")
+    largest_rate: float = number("largest learning rate")
+    last_rate: float = number("learning rate of the last step")
+    changes: float = number("steps at which the learning rate changed")
+    spent_share: float = number("share of steps below 1/1000 of the largest rate", (0, 0.3))
+    scheduler_steps: float | None = optional("scheduler steps", (1, ANY))
+    planned: float | None = optional("scheduler steps in its plan")
+    of_plan: float | None = optional("scheduler steps over those of its plan", (0.5, 1.5))
+    intended_first_rate: float | None = optional("first learning rate in the plan", "that of the first step")
+    takeovers: float = number("new optimizers that took over the same parameters", (0, 1))
+    first_skipped: float | None = optional(hidden=FLAG)
+    loss_left: float
+    schedulers: float | None = None
+
+
+def measure(run: Run) -> Numbers:
     """Learning rates at the steps; counts of the schedulers that are alive. Raises NotApplicable below 3 steps."""
     trace = run.trace
     steps = need_steps(run, 3)
@@ -56,22 +70,20 @@ def measure(run: Run) -> dict[str, Any]:
     if not len(rates):
         raise NotApplicable("no learning rate was seen")
     loss = column(trace.loss)
-    loss = loss[np.isfinite(loss)]
-    numbers: dict[str, Any] = {
-        "steps": float(steps),
-        "first_rate": float(rates[0]),
-        "last_rate": float(rates[-1]),
-        "largest_rate": float(rates.max()),
-        "changes": float((np.abs(np.diff(rates)) > 1e-9 * rates.max()).sum()),
-        "spent_share": float((rates < SPENT * rates.max()).mean()),
-        "update_ratio": median(trace.update_ratio),
-        "loss_left": _left(loss),
-        "takeovers": 0.0,
-    }
     live = getattr(trace, "live", None)
+    numbers = Numbers(
+        steps=float(steps),
+        first_rate=float(rates[0]),
+        last_rate=float(rates[-1]),
+        largest_rate=float(rates.max()),
+        changes=float((np.abs(np.diff(rates)) > 1e-9 * rates.max()).sum()),
+        spent_share=float((rates < SPENT * rates.max()).mean()),
+        update_ratio=median(trace.update_ratio),
+        loss_left=_left(loss[np.isfinite(loss)]),
+        takeovers=0.0 if live is None else _takeovers(live.optimizers, column(trace.optimizer)),
+    )
     if live is not None:
-        numbers["takeovers"] = _takeovers(live.optimizers, column(trace.optimizer))
-        numbers |= _schedule(live.optimizers, rates)
+        _add_schedule(numbers, live.optimizers, rates[0])
     return numbers
 
 
@@ -87,36 +99,34 @@ def _takeovers(optimizers: list[Any], turns: np.ndarray) -> float:
     order = [i for place, i in enumerate(order) if place == 0 or order[place - 1] != i]
     if len(set(order)) < len(order) or max(order, default=0) >= len(optimizers):
         return 0.0  # they take turns
-    held = [
+    groups = [
         (type(optimizers[i]), {id(p) for group in optimizers[i].param_groups for p in group["params"]}) for i in order
     ]
-    return float(sum(one == two for one, two in pairwise(held)))
+    return float(sum(old == new for old, new in pairwise(groups)))
 
 
-def _schedule(optimizers: list[Any], rates: np.ndarray) -> dict[str, Any]:
-    """Numbers of the one scheduler whose optimizer stepped; {} without one, or with several."""
-    mine = {id(optimizer) for optimizer in optimizers}
-    found = [
-        one
-        for one in gc.get_objects()
-        if issubclass(type(one), LRScheduler) and id(getattr(one, "optimizer", 0)) in mine
+def _add_schedule(numbers: Numbers, optimizers: list[Any], first_rate: float) -> None:
+    """Add the numbers of the one scheduler whose optimizer stepped; none without one, or with several."""
+    stepped = {id(optimizer) for optimizer in optimizers}
+    schedulers = [
+        thing
+        for thing in gc.get_objects()
+        if issubclass(type(thing), LRScheduler) and id(getattr(thing, "optimizer", 0)) in stepped
     ]
-    if len(found) != 1:
-        return {}
-    scheduler = found[0]
+    if len(schedulers) != 1:
+        return
+    scheduler = schedulers[0]
     # a warm-up (LinearLR, ConstantLR) keeps the full learning rate after its last step
     plans = () if isinstance(scheduler, LinearLR | ConstantLR) else _PLANS
     planned = next((getattr(scheduler, name) for name in plans if isinstance(getattr(scheduler, name, None), int)), 0)
-    numbers = {"schedulers": 1.0, "scheduler_steps": float(scheduler.last_epoch)}
+    numbers.schedulers, numbers.scheduler_steps = 1.0, float(scheduler.last_epoch)
     if planned:
-        numbers |= {"planned": float(planned), "of_plan": scheduler.last_epoch / planned}
-    values = [_value(scheduler, place) for place in (0, 1)]
-    if all(value is not None for value in values):
-        first, second = (float(value or 0.0) for value in values)
-        numbers["intended_first_rate"] = first
-        skipped = abs(rates[0] - second) < 1e-6 * abs(first) < abs(first - second)
-        numbers["first_skipped"] = float(skipped and scheduler.last_epoch > 0)
-    return numbers
+        numbers.planned, numbers.of_plan = float(planned), scheduler.last_epoch / planned
+    first, second = (_value(scheduler, place) for place in (0, 1))
+    if first is not None and second is not None:
+        numbers.intended_first_rate = first
+        skipped = abs(first_rate - second) < 1e-6 * abs(first) < abs(first - second)
+        numbers.first_skipped = float(skipped and scheduler.last_epoch > 0)
 
 
 def _value(scheduler: Any, place: int) -> float | None:
@@ -130,44 +140,36 @@ def _value(scheduler: Any, place: int) -> float | None:
         return float(formula()[0])
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on a schedule that never moves, runs ahead or starts late, on lost momentum, and on tiny updates."""
-    shown = pick(
-        numbers, "first_rate", "last_rate", "scheduler_steps", "planned", "first_skipped", "takeovers", "update_ratio"
-    )
-    text, cause, score = "", "", 0.9
-    rate = numbers["first_rate"]
-    if numbers.get("schedulers") and numbers["scheduler_steps"] < 1 and numbers["changes"] < 1:
+    cause, score = "", 0.9
+    rate, scheduler_steps = numbers.first_rate, numbers.scheduler_steps or 0.0
+    text = f"the learning rate goes from {rate:.3g} to {numbers.last_rate:.3g}"
+    if numbers.schedulers and scheduler_steps < 1 and numbers.changes < 1:
         cause = "loop/scheduler_never_stepped"
-        text = f"the script has a scheduler but never steps it: all {numbers['steps']:.0f} steps use learning rate {rate:.3g}"
-    elif numbers.get("of_plan", 0.0) > 1.5:
+        text = (
+            f"the script has a scheduler but never steps it: all {numbers.steps:.0f} steps use learning rate {rate:.3g}"
+        )
+    elif (numbers.of_plan or 0.0) > 1.5:
         cause, score = "loop/scheduler_per_microbatch", 0.8
-        text = f"the scheduler took {numbers['scheduler_steps']:.0f} steps, but its schedule ends after {numbers['planned']:.0f}"
-    elif (
-        numbers.get("spent_share", 0.0) > 0.3 and numbers.get("scheduler_steps", 0.0) >= numbers["steps"]
-    ):  # a plan for epochs; a plan for batches ends when training does
+        text = f"the scheduler took {scheduler_steps:.0f} steps, but its schedule ends after {numbers.planned:.0f}"
+    elif numbers.spent_share > 0.3 and scheduler_steps >= numbers.steps:
+        # a plan for epochs; a plan for batches ends when training does
         cause, score = "loop/scheduler_per_microbatch", 0.7
-        text = (
-            f"the scheduler took {numbers['scheduler_steps']:.0f} steps in {numbers['steps']:.0f} optimizer steps; in "
-        )
-        text += (
-            f"{share(numbers['spent_share'])} of these the learning rate was below a thousandth of its highest value"
-        )
-    elif numbers.get("first_skipped"):
+        text = f"the scheduler took {scheduler_steps:.0f} steps in {numbers.steps:.0f} optimizer steps; in "
+        text += f"{share(numbers.spent_share)} of these the learning rate was below a thousandth of its highest value"
+    elif numbers.first_skipped:
         cause, score = "loop/scheduler_before_optimizer", 0.8
-        intended = numbers["intended_first_rate"]
-        text = (
-            f"the schedule starts at learning rate {intended:.3g}, but the first step used its second value, {rate:.3g}"
-        )
-    elif numbers["takeovers"] >= 2:
+        text = f"the schedule starts at learning rate {numbers.intended_first_rate:.3g}, "
+        text += f"but the first step used its second value, {rate:.3g}"
+    elif numbers.takeovers >= 2:
         cause, score = "optimizer/momentum_reset_each_epoch", 0.85
-        text = f"{numbers['takeovers']:.0f} times a new optimizer took over the same parameters (usually 0)"
+        text = f"{numbers.takeovers:.0f} times a new optimizer took over the same parameters (usually 0)"
         text += ", without the optimizer state (momentum) of the old one"
-    elif numbers["update_ratio"] < TINY and numbers["loss_left"] > 0.8 and numbers["largest_rate"] > 0:
+    elif numbers.update_ratio < TINY and numbers.loss_left > 0.8 and numbers.largest_rate > 0:
         cause, score = "optimizer/lr_too_low", 0.8
-        text = f"one step changes the parameters by {numbers['update_ratio']:.1g} of their size (usually about 1e-3)"
+        text = f"one step changes the parameters by {numbers.update_ratio:.1g} of their size (usually about 1e-3)"
         text += f", at learning rate {rate:.3g}"
-    if cause:
-        return Verdict("learning_rate_log", True, text, shown, (Suspect(cause, score, text),))
-    text = f"the learning rate goes from {rate:.3g} to {numbers['last_rate']:.3g}"
-    return Verdict("learning_rate_log", False, text, shown)
+    suspects = (Suspect(cause, score, text),) if cause else ()
+    return Verdict("learning_rate_log", bool(suspects), text, numbers.labeled(), suspects)

@@ -9,25 +9,20 @@ these reasons the pattern is named, and no suspect.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, interleaved, median, need_steps, pick
+from bugzoo.diagnostics._tools import column, interleaved, median, need_steps
+from bugzoo.diagnostics.numbers import FLAG, OWN, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.running.result import Run
 from bugzoo.watching.records import STATISTICS
 
 COST = 0
-SHOWN = {
-    "first_loss": ("loss of the first step", ""),
-    "final_loss": ("loss at the end, mean of the last finite tenth", ""),
-    "best_loss": ("lowest smoothed loss", "the final loss"),
-    "peak_loss": ("highest loss of a step", ""),
-    "chance": ("loss of guessing, ln C (nats)", ""),
-    "steps": ("optimizer steps", ""),
-}
+VIEW = "loss_curve"
 KNOWN_PROBLEMS = (
     "A false positive for a policy gradient through log_softmax whose loss falls below zero: it is taken for a "
     "cross-entropy. "
@@ -35,6 +30,36 @@ KNOWN_PROBLEMS = (
 )
 HEALTHY = example()
 SICK = example(("lr=1e-2", "lr=10.0"))
+
+
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Losses in nats, or in the loss's own unit; with fewer than four finite ones, only what every run has."""
+
+    first_loss: float | None = optional("loss of the first step")
+    chance: float | None = optional("loss of guessing, ln C (nats)")
+    final_loss: float | None = optional("loss at the end, mean of the last finite tenth")
+    peak_loss: float | None = optional("highest loss of a step")
+    best_loss: float | None = optional(
+        "lowest smoothed loss", "the final loss", hidden="the ratio of the end to it stands there"
+    )
+    steps: float = number("optimizer steps", hidden=OWN)
+    diverged: float = number(hidden=FLAG)
+    falls_below_zero: float | None = optional(hidden=FLAG)
+    optimizers: float
+    non_finite_share: float
+    stuck_at_chance: float = number(hidden=FLAG)
+    noise: float | None = None
+    falling: float | None = None
+    largest_jump_step: float | None = None
+    largest_jump: float | None = None
+    update_ratio: float | None = None
+    largest_update: float | None = None
+    learning_rate: float | None = None
+    grad_norm: float | None = None
+    dead_share: float | None = None
+    still_zero_share: float | None = None
+    pattern: str
 
 
 def _smooth(loss: np.ndarray, width: int) -> np.ndarray:
@@ -50,16 +75,22 @@ def _main_losses(trace: Any) -> tuple[np.ndarray, int]:
     return loss[optimizer == kinds[counts.argmax()]], interleaved(trace)
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Losses in nats (or the loss's own unit), steps counted from 1. Raises NotApplicable below 8 steps."""
     trace = run.trace
     need_steps(run, 8)
     loss, optimizers = _main_losses(trace)
     finite = loss[np.isfinite(loss)]
-    numbers: dict[str, Any] = {"steps": float(len(loss)), "optimizers": float(optimizers)}
-    numbers["non_finite_share"] = 1.0 - len(finite) / len(loss)
+    steps, non_finite_share = float(len(loss)), 1.0 - len(finite) / len(loss)
     if len(finite) < 4:
-        return numbers | {"diverged": 1.0, "stuck_at_chance": 0.0, "pattern": "divergence"}
+        return Numbers(
+            steps=steps,
+            optimizers=float(optimizers),
+            non_finite_share=non_finite_share,
+            diverged=1.0,
+            stuck_at_chance=0.0,
+            pattern="divergence",
+        )
     width = max(2, len(finite) // 20)
     smooth = _smooth(finite, width)
     head, tail = float(finite[0]), float(np.mean(finite[-max(3, len(finite) // 10) :]))
@@ -74,7 +105,7 @@ def measure(run: Run) -> dict[str, Any]:
     sure = not math.isnan(chance) or largest > 0.1
     grown = sure and tail > 1.5 * head + 0.1 and tail > 2 * best and head > 0
     never_back = sure and peak > 4 * head > 0 and tail > 0.9 * (head if math.isnan(chance) else min(head, chance))
-    blown = numbers["non_finite_share"] > 0 and peak > 3 * head > 0
+    blown = non_finite_share > 0 and peak > 3 * head > 0
     # the first updates, each about as large as the parameters, threw the loss up, wherever it settles afterwards
     burst = float(finite[1:11].max()) > 10 * finite[0] > 0 and largest > 0.5
     diverged = bool(grown or never_back or blown or burst)
@@ -88,28 +119,39 @@ def measure(run: Run) -> dict[str, Any]:
     zeros = stats[-1, :, STATISTICS.index("zeros")] if stats.ndim == 3 and stats.size else np.zeros(0)
     dead = float(np.nanmax(zeros)) if np.isfinite(zeros).any() else 0.0
     stuck = bool(near and len(finite) >= 20 and falling < 3 * noise)
-    worst = int(np.nanargmax(np.abs(np.diff(finite)))) + 2
-    numbers |= {
-        "first_loss": head,
-        "final_loss": tail,
-        "best_loss": best,
-        "peak_loss": float(finite.max()),
-        "chance": chance,
-        "diverged": float(diverged),
-        "stuck_at_chance": float(stuck),
-        "noise": spread,
-        "falling": falling,
-        "largest_jump_step": float(worst),
-        "largest_jump": float(np.abs(np.diff(finite)).max()),
-        "update_ratio": median(update),
-        "largest_update": largest,
-        "falls_below_zero": float(not math.isnan(chance) and tail < -0.8 * chance and tail <= head),
-        "learning_rate": median(trace.learning_rate),
-        "grad_norm": median(trace.grad_norm),
-        "dead_share": dead,
-        "still_zero_share": _zero_weights(trace),
-    }
-    return numbers | {"pattern": _name(numbers, finite)}
+    jumps = np.abs(np.diff(finite))
+    if diverged:
+        pattern = "divergence"
+    elif non_finite_share:
+        pattern = "cliff into nan"
+    elif stuck:
+        pattern = "stuck at chance"
+    else:
+        pattern = _name(finite, jumps, tail, best, falling)
+    return Numbers(
+        steps=steps,
+        optimizers=float(optimizers),
+        non_finite_share=non_finite_share,
+        first_loss=head,
+        final_loss=tail,
+        best_loss=best,
+        peak_loss=float(finite.max()),
+        chance=chance,
+        diverged=float(diverged),
+        stuck_at_chance=float(stuck),
+        noise=spread,
+        falling=falling,
+        largest_jump_step=float(jumps.argmax() + 2),
+        largest_jump=float(jumps.max()),
+        update_ratio=median(update),
+        largest_update=largest,
+        falls_below_zero=float(not math.isnan(chance) and tail < -0.8 * chance and tail <= head),
+        learning_rate=median(trace.learning_rate),
+        grad_norm=median(trace.grad_norm),
+        dead_share=dead,
+        still_zero_share=_zero_weights(trace),
+        pattern=pattern,
+    )
 
 
 def _zero_weights(trace: Any) -> float:
@@ -121,17 +163,10 @@ def _zero_weights(trace: Any) -> float:
     return float((sizes[:, matrices] == 0).all(axis=0).mean())
 
 
-def _name(numbers: dict[str, Any], loss: np.ndarray) -> str:
-    head, tail, best = numbers["first_loss"], numbers["final_loss"], numbers["best_loss"]
-    if numbers["diverged"]:
-        return "divergence"
-    if numbers["non_finite_share"]:
-        return "cliff into nan"
-    if numbers["stuck_at_chance"]:
-        return "stuck at chance"
-    jump = numbers["largest_jump"]
-    if jump > 6 * (np.median(np.abs(np.diff(loss))) + 1e-12) and jump > 0.5 * abs(head):
-        at = int(numbers["largest_jump_step"]) - 1
+def _name(loss: np.ndarray, jumps: np.ndarray, tail: float, best: float, falling: float) -> str:
+    """The pattern of (n,) finite losses with (n - 1,) jumps that neither diverge nor stay at chance."""
+    head, jump, at = float(loss[0]), float(jumps.max()), int(jumps.argmax()) + 1
+    if jump > 6 * (np.median(jumps) + 1e-12) and jump > 0.5 * abs(head):
         return "cliff" if np.median(loss[at:]) > np.median(loss[:at]) + 0.5 * jump else "spike"
     swings = np.sign(np.diff(loss))
     back_and_forth = float((swings[1:] * swings[:-1] < 0).mean())
@@ -139,61 +174,55 @@ def _name(numbers: dict[str, Any], loss: np.ndarray) -> str:
         return "oscillation"
     if head - best < 0.05 * abs(head):
         return "plateau"
-    if numbers["falling"] > 0.05 * abs(head):
-        return "still falling"
-    return "healthy"
+    return "still falling" if falling > 0.05 * abs(head) else "healthy"
 
 
-def _stuck_suspects(numbers: dict[str, Any]) -> list[Suspect]:
-    where = f"the loss stays at {numbers['final_loss']:.3g}, and guessing gives ln C = {numbers['chance']:.3g}"
-    update, gradient = numbers["update_ratio"], numbers["grad_norm"]
-    if numbers.get("still_zero_share", 0.0) > 0.4:
-        text = f"{where}; {numbers['still_zero_share']:.0%} of the weight matrices are exactly zero and stay zero"
-        return [Suspect("initialisation/zero_weights", 0.85, text)]
+def _stuck_suspects(numbers: Numbers) -> tuple[Suspect, ...]:
+    where = f"the loss stays at {numbers.final_loss:.3g}, and guessing gives ln C = {numbers.chance:.3g}"
+    update = math.nan if numbers.update_ratio is None else numbers.update_ratio
+    gradient = math.nan if numbers.grad_norm is None else numbers.grad_norm
+    dead, zero = numbers.dead_share or 0.0, numbers.still_zero_share or 0.0
+    if zero > 0.4:
+        text = f"{where}; {zero:.0%} of the weight matrices are exactly zero and stay zero"
+        return (Suspect("initialisation/zero_weights", 0.85, text),)
     if gradient < 1e-9:
-        return [Suspect("initialisation/zero_weights", 0.6, f"{where}; the gradient is zero ({gradient:.1g})")]
+        return (Suspect("initialisation/zero_weights", 0.6, f"{where}; the gradient is zero ({gradient:.1g})"),)
     if update < 1e-6:
         text = f"{where}; one update changes the parameters by {update:.1g} of their size (usually about 1e-3)"
-        return [Suspect("optimizer/lr_too_low", 0.7, text)]
-    if numbers["dead_share"] > 0.98:
-        text = f"{where}; {numbers['dead_share']:.0%} of a layer's outputs are zero"
-        lr_high = update > 0.03
-        return [Suspect("optimizer/lr_too_high" if lr_high else "initialisation/dead_relu", 0.6, text)]
+        return (Suspect("optimizer/lr_too_low", 0.7, text),)
+    if dead > 0.98:
+        cause = "optimizer/lr_too_high" if update > 0.03 else "initialisation/dead_relu"
+        return (Suspect(cause, 0.6, f"{where}; {dead:.0%} of a layer's outputs are zero"),)
     if update > 0.1:
-        return [
-            Suspect(
-                "optimizer/lr_too_high", 0.6, f"{where}; an update changes parameters by {update:.0%} of their size"
-            )
-        ]
-    return []
+        text = f"{where}; an update changes parameters by {update:.0%} of their size"
+        return (Suspect("optimizer/lr_too_high", 0.6, text),)
+    return ()
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on divergence, and on a loss stuck at chance for which update, gradient or activations give a reason."""
-    shown = pick(numbers, "first_loss", "final_loss", "best_loss", "peak_loss", "diverged", "stuck_at_chance")
-    pattern = numbers["pattern"]
-    if numbers.get("falls_below_zero"):
-        text = (
-            f"a cross-entropy is never negative, but this one falls to {numbers['final_loss']:.3g}: its sign is flipped"
-        )
-        return Verdict("loss_curve", True, text, shown, (Suspect("loss/sign_flipped", 0.95, text),))
-    if numbers["diverged"]:
-        if "final_loss" not in numbers:
-            text = "the loss is not finite from the first steps on"
-            return Verdict("loss_curve", True, f"divergence: {text}", shown)
-        update = numbers.get("largest_update", math.nan)
-        text = (
-            f"the loss goes from {numbers['first_loss']:.3g} to {numbers['peak_loss']:.3g} and ends at "
-            f"{numbers['final_loss']:.3g}; an early update is {update:.2g} "
+    suspects: tuple[Suspect, ...] = ()
+    if numbers.falls_below_zero:
+        text = f"a cross-entropy is never negative, but this one falls to {numbers.final_loss:.3g}: its sign is flipped"
+        suspects = (Suspect("loss/sign_flipped", 0.95, text),)
+    elif numbers.diverged and numbers.final_loss is None:
+        text = "divergence: the loss is not finite from the first steps on"
+    elif numbers.diverged:
+        update = math.nan if numbers.largest_update is None else numbers.largest_update
+        reason = (
+            f"the loss goes from {numbers.first_loss:.3g} to {numbers.peak_loss:.3g} and ends at "
+            f"{numbers.final_loss:.3g}; an early update is {update:.2g} "
             "of the parameters' size (usually 1e-3 to 1e-2)"
         )
-        score = 0.85 if update > 0.1 else 0.5
-        return Verdict(
-            "loss_curve", True, f"divergence: {text}", shown, (Suspect("optimizer/lr_too_high", score, text),)
-        )
-    if numbers["stuck_at_chance"]:
+        text = f"divergence: {reason}"
+        suspects = (Suspect("optimizer/lr_too_high", 0.85 if update > 0.1 else 0.5, reason),)
+    elif numbers.stuck_at_chance:
         suspects = _stuck_suspects(numbers)
-        text = suspects[0].reason if suspects else "the loss stays at chance; the curve alone does not say why"
-        return Verdict("loss_curve", bool(suspects), f"stuck at chance: {text}", shown, tuple(suspects))
-    text = f"{pattern}: from {numbers['first_loss']:.3g} to {numbers['final_loss']:.3g} in {numbers['steps']:.0f} steps"
-    return Verdict("loss_curve", False, text, shown)
+        reason = suspects[0].reason if suspects else "the loss stays at chance; the curve alone does not say why"
+        text = f"stuck at chance: {reason}"
+    else:
+        text = (
+            f"{numbers.pattern}: from {numbers.first_loss:.3g} to {numbers.final_loss:.3g} in {numbers.steps:.0f} steps"
+        )
+    return Verdict("loss_curve", bool(suspects or numbers.diverged), text, numbers.labeled(), suspects)

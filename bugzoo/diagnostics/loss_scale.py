@@ -10,30 +10,23 @@ counts the skipped ones among the 20 steps after it. bfloat16 has the exponent r
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import batches, column, model_of, need_steps, pick, share
+from bugzoo.diagnostics._tools import batches, column, model_of, need_steps, share
+from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.loss import again
 from bugzoo.rerun.model import live, quiet
 from bugzoo.running.result import Run
 
 COST = 1
+VIEW = "gradients"
 _UNDER = "with torch.autocast('cpu', torch.{}):\n            logits = model(inputs[rows])"
-SHOWN = {
-    "underflow_share": ("share of gradient elements that float16 rounds to 0", "0 to 0.05"),
-    "overflow_share": ("share of gradient elements not finite in float16", "0"),
-    "skipped_share": ("share of steps that the GradScaler skipped", "0 to 0.2"),
-    "scale": ("loss scale at the end", ""),
-    "rise": ("largest factor between the loss scales of two steps", "1 to 2"),
-    "rise_from": ("loss scale before its largest rise", ""),
-    "rise_step": ("step of the largest rise of the loss scale", ""),
-    "skipped_after_rise": ("skipped steps among the 20 after the largest rise", "0"),
-}
 KNOWN_PROBLEMS = (
     "A false positive where the script multiplies its float16 loss by a constant, and divides the gradients by it "
     "again. "
@@ -54,6 +47,32 @@ FURTHER = (
 )
 JUMP, AFTER = 4.0, 20
 """A scaler that is told to grow faster than by 2 hardly grows by more; and how many steps after it are looked at."""
+
+
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Shares between 0 and 1; steps count from 1. `why_no_comparison`: why float16 was not compared with float32."""
+
+    scale: float = number("loss scale at the end")
+    rise: float | None = optional("largest factor between the loss scales of two steps", (1, 2))
+    underflow_share: float = number("share of gradient elements that float16 rounds to 0", (0, 0.05))
+    overflow_share: float = number("share of gradient elements not finite in float16", (0, 0))
+    skipped_share: float = number("share of steps that the GradScaler skipped", (0, 0.2), view="updates")
+    rise_from: float | None = optional("loss scale before its largest rise", hidden="the factor stands there")
+    rise_step: float | None = optional("step of the largest rise of the loss scale", hidden="the factor stands there")
+    skipped_after_rise: float | None = optional(
+        "skipped steps among the 20 after the largest rise",
+        (0, 0),
+        hidden="the share of all skipped steps stands in updates",
+    )
+    half_parameters: float = number(view="weights", hidden=FLAG)
+    half_without_scaler: float = number(hidden=FLAG)
+    autocast: str
+    scale_changes: float
+    zero_share: float
+    non_finite_share: float
+    steps: float
+    why_no_comparison: str | None = None
 
 
 def _gradients(model: torch.nn.Module, batch: Any, operation: str, half: bool, factor: float) -> torch.Tensor:
@@ -82,7 +101,7 @@ def _underflow(run: Run, factor: float) -> tuple[float, float]:
     return float(lost), float((~torch.isfinite(half)).float().mean())
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Shares between 0 and 1, scales and counts. Raises NotApplicable where nothing ran in float16 or bfloat16."""
     steps = need_steps(run, 1)
     trace = run.trace
@@ -95,31 +114,39 @@ def measure(run: Run) -> dict[str, Any]:
     skipped = sum(event.kind == "skipped_step" for event in trace.events)
     zeros = np.asarray(trace.grad_zeros, dtype=np.float64)
     half = autocast == "float16"
-    numbers: dict[str, Any] = {
-        "autocast": autocast,
-        "half_without_scaler": float(half and not scaled),
-        "half_parameters": float(bool(halves)),
-        "skipped_share": skipped / steps,
-        "scale": float(scale[np.isfinite(scale)][-1]) if scaled else math.nan,
-        "scale_changes": float((np.diff(scale[np.isfinite(scale)]) != 0).sum()) if scaled else 0.0,
-        "zero_share": float(np.nanmean(zeros)) if np.isfinite(zeros).any() else math.nan,
-        "non_finite_share": float((~np.isfinite(column(trace.grad_norm))).mean()),
-        "steps": float(steps),
-    }
+    finite = scale[np.isfinite(scale)]
+    zero_share = float(np.nanmean(zeros)) if np.isfinite(zeros).any() else math.nan
+    non_finite_share = float((~np.isfinite(column(trace.grad_norm))).mean())
+    numbers = Numbers(
+        autocast=autocast,
+        half_without_scaler=float(half and not scaled),
+        half_parameters=float(bool(halves)),
+        skipped_share=skipped / steps,
+        scale=float(finite[-1]) if scaled else math.nan,
+        scale_changes=float((np.diff(finite) != 0).sum()),
+        zero_share=zero_share,
+        non_finite_share=non_finite_share,
+        steps=float(steps),
+        underflow_share=zero_share,
+        overflow_share=non_finite_share,
+    )
     if half:
         try:
             live(run)
-            factor = numbers["scale"] if scaled and math.isfinite(numbers["scale"]) and numbers["scale"] > 0 else 1.0
-            numbers["underflow_share"], numbers["overflow_share"] = _underflow(run, factor)
+            factor = numbers.scale if numbers.scale > 0 else 1.0
+            numbers.underflow_share, numbers.overflow_share = _underflow(run, factor)
         except NotApplicable as why:
-            numbers["why_no_comparison"] = str(why)
-    numbers.setdefault("underflow_share", numbers["zero_share"])
-    numbers.setdefault("overflow_share", numbers["non_finite_share"])
-    return numbers | (_rise(trace, scale) if scaled and steps > 1 else {})
+            numbers.why_no_comparison = str(why)
+    if scaled and steps > 1:
+        numbers.rise, numbers.rise_from, numbers.rise_step, numbers.skipped_after_rise = _rise(trace, scale)
+    return numbers
 
 
-def _rise(trace: Any, scale: np.ndarray) -> dict[str, float]:
-    """The largest rise of the (S,) loss scale between two steps of one optimizer."""
+def _rise(trace: Any, scale: np.ndarray) -> tuple[float, float, float, float]:
+    """The largest rise of the (S,) loss scale between two steps of one optimizer.
+
+    Returns the factor, the scale before it, its step, and the skipped steps among the `AFTER` from there on.
+    """
     optimizer = column(trace.optimizer)
     with np.errstate(divide="ignore", invalid="ignore"):
         rises = scale[1:] / scale[:-1]
@@ -127,49 +154,44 @@ def _rise(trace: Any, scale: np.ndarray) -> dict[str, float]:
     place = int(np.argmax(rises))
     skipped = {event.step for event in trace.events if event.kind == "skipped_step"}
     first = place + 2  # steps count from 1, and it rose after the one at `place`
-    return {
-        "rise": float(rises[place]),
-        "rise_from": float(scale[place]),
-        "rise_step": float(first),
-        "skipped_after_rise": float(sum(first <= step < first + AFTER for step in skipped)),
-    }
+    after = sum(first <= step < first + AFTER for step in skipped)
+    return float(rises[place]), float(scale[place]), float(first), float(after)
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on float16 without a scaler, on float16 parameters, on most steps skipped, and on a scale that is found anew."""
-    shown = pick(numbers, "half_without_scaler", *SHOWN)
-    suspects = [*_format(numbers), *_search(numbers)]
+    suspects = (*_format(numbers), *_search(numbers))
     if suspects:
-        return Verdict("loss_scale", True, suspects[0].reason, shown, tuple(suspects))
-    if numbers["autocast"] == "bfloat16":
-        return Verdict("loss_scale", False, "bfloat16 has the range of float32 and needs no GradScaler", shown)
-    text = f"{share(numbers['underflow_share'])} of the gradient elements underflow at this loss scale; "
-    text += f"{share(numbers['skipped_share'])} of the steps were skipped"
-    return Verdict("loss_scale", False, text, shown)
+        text = suspects[0].reason
+    elif numbers.autocast == "bfloat16":
+        text = "bfloat16 has the range of float32 and needs no GradScaler"
+    else:
+        text = f"{share(numbers.underflow_share)} of the gradient elements underflow at this loss scale; "
+        text += f"{share(numbers.skipped_share)} of the steps were skipped"
+    return Verdict("loss_scale", bool(suspects), text, numbers.labeled(), suspects)
 
 
-def _format(numbers: dict[str, Any]) -> Iterator[Suspect]:
-    under, over = numbers["underflow_share"], numbers["overflow_share"]
-    if numbers["half_without_scaler"]:
+def _format(numbers: Numbers) -> Iterator[Suspect]:
+    under, over = numbers.underflow_share, numbers.overflow_share
+    if numbers.half_without_scaler:
         text = f"float16 autocast without a GradScaler: {share(under)} of the gradient elements underflow to zero"
         text += f", {share(over)} are not finite" if over > 0 else ""
-        score = 0.9 if under > 0.02 or over > 0 or numbers["non_finite_share"] > 0 else 0.55
+        score = 0.9 if under > 0.02 or over > 0 or numbers.non_finite_share > 0 else 0.55
         yield Suspect("precision/no_grad_scaler", score, text)
-    elif numbers["half_parameters"]:
+    elif numbers.half_parameters:
         text = "the trained parameters are float16: small updates and the optimizer's state underflow"
         yield Suspect("precision/half_parameters", 0.7, text)
 
 
-def _search(numbers: dict[str, Any]) -> Iterator[Suspect]:
-    if numbers.get("rise", 1.0) > JUMP:
-        text = (
-            f"at step {numbers['rise_step']:.0f} the loss scale is {numbers['rise']:.3g} times that of the step before "
-        )
-        text += f"({numbers['rise_from']:.3g}), and {numbers['skipped_after_rise']:.0f} of the next {AFTER} steps are skipped"
+def _search(numbers: Numbers) -> Iterator[Suspect]:
+    if (numbers.rise or 0.0) > JUMP:
+        text = f"at step {numbers.rise_step:.0f} the loss scale is {numbers.rise:.3g} times that of the step before "
+        text += f"({numbers.rise_from:.3g}), and {numbers.skipped_after_rise:.0f} of the next {AFTER} steps are skipped"
         yield Suspect("resume/scaler_state_lost", 0.8, text)
-    half = numbers["half_without_scaler"] or numbers["half_parameters"]
-    if numbers["skipped_share"] > 0.5 and numbers["steps"] >= 10 and not half:
-        text = f"the GradScaler skipped {share(numbers['skipped_share'])} of the steps (usually about 0)"
-        text += " and never changed its scale" if not numbers["scale_changes"] else ""
-        cause = "precision/half_softmax" if numbers["scale_changes"] else "precision/scaler_never_updated"
+    half = numbers.half_without_scaler or numbers.half_parameters
+    if numbers.skipped_share > 0.5 and numbers.steps >= 10 and not half:
+        text = f"the GradScaler skipped {share(numbers.skipped_share)} of the steps (usually about 0)"
+        text += " and never changed its scale" if not numbers.scale_changes else ""
+        cause = "precision/half_softmax" if numbers.scale_changes else "precision/scaler_never_updated"
         yield Suspect(cause, 0.6, text)

@@ -6,22 +6,18 @@ at its batch. A spike once per epoch is the same batch, or the same sample, each
 those of an agent that meets something new, are not spikes.
 """
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, need_steps, pick
+from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
-SHOWN = {
-    "height": ("highest loss above its neighbors, in median distances", ""),
-    "step": ("step of the loss highest above its neighbors", ""),
-    "times": ("loss highest above its neighbors, over their median", ""),
-    "spikes": ("steps 20 median distances above all others around them", "0"),
-}
+VIEW = "loss_curve"
 KNOWN_PROBLEMS = (
     "A false positive where a large penalty joins the loss at a few steps on purpose, as in lazy regularization. "
     "It misses spikes at neighboring steps and spikes below four times their neighbors, and says nothing below 20 "
@@ -36,7 +32,18 @@ TIMES = 4.0
 """Loss over its neighbors: a healthy script with a frozen backbone reached 2.8."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Heights in median distances from the neighbors; steps count from 1."""
+
+    height: float = number("highest loss above its neighbors, in median distances")
+    step: float = number("step of the loss highest above its neighbors")
+    times: float = number("loss highest above its neighbors, over their median")
+    spikes: float = number("steps 20 median distances above all others around them", (0, 0))
+    steps: float
+
+
+def measure(run: Run) -> Numbers:
     """Height in median distances, and its step. Raises NotApplicable below 20 steps with a finite loss."""
     need_steps(run, 20)
     every = column(run.trace.loss)
@@ -56,20 +63,23 @@ def measure(run: Run) -> dict[str, Any]:
     if high.any() and not high.all():  # where losses vary this much anyway, the upper end is not another kind of data
         high &= loss > ALONE * float(loss[~high].max())
     top = int(np.argmax(np.where(high, heights, 0.0) if high.any() else heights))
-    return {
-        "height": float(heights[top]),
-        "step": float(places[top] + 1),
-        "times": float(ratios[top]),
-        "spikes": float(high.sum()),
-        "steps": float(len(every)),
-    }
+    return Numbers(
+        height=float(heights[top]),
+        step=float(places[top] + 1),
+        times=float(ratios[top]),
+        spikes=float(high.sum()),
+        steps=float(len(every)),
+    )
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on a loss 20 median distances above its neighbors, four times as high, and twice as high as all others."""
-    shown = pick(numbers, "height", "step", "times", "spikes")
-    text = f"the loss sticks out most at step {numbers['step']:.0f}: {numbers['times']:.3g} times its neighbors' (usually 1-2)"
-    if not 0 < numbers["spikes"] <= 0.1 * numbers["steps"]:
-        return Verdict("loss_spikes", False, text, shown)
-    text += f"; {numbers['spikes']:.0f} of {numbers['steps']:.0f} steps stick out like this: look at their batches"
-    return Verdict("loss_spikes", True, text, shown, (Suspect("data/corrupt_batch", 0.6, text),))
+    text = (
+        f"the loss sticks out most at step {numbers.step:.0f}: {numbers.times:.3g} times its neighbors' (usually 1-2)"
+    )
+    suspects: tuple[Suspect, ...] = ()
+    if 0 < numbers.spikes <= 0.1 * numbers.steps:
+        text += f"; {numbers.spikes:.0f} of {numbers.steps:.0f} steps stick out like this: look at their batches"
+        suspects = (Suspect("data/corrupt_batch", 0.6, text),)
+    return Verdict("loss_spikes", bool(suspects), text, numbers.labeled(), suspects)

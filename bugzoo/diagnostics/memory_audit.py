@@ -7,21 +7,18 @@ a running sum of tensors, keeps one graph per step. Keep numbers instead (`loss.
 """
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, interleaved, median, need_steps, pick
+from bugzoo.diagnostics._tools import column, interleaved, median, need_steps
+from bugzoo.diagnostics.numbers import OWN, Measured, judges, number
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
-SHOWN = {
-    "growth_mib_per_step": ("growth of memory per step (MiB)", "-2 to 2"),
-    "graphs_alive": ("computation graphs alive at once", "0 to 8"),
-    "steps": ("optimizer steps", ""),
-}
+VIEW = "memory"
 KNOWN_PROBLEMS = (
     "A false positive where a buffer of losses is emptied every epoch: the graphs alive at once count, not memory "
     "growth. "
@@ -34,39 +31,48 @@ WATCH = 5
 """Graphs per backward pass of a step that the loop's variables and the watch's snapshots of them may hold."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Counts of graphs and steps, and MiB per step. NaN for what the watch could not see."""
+
+    growth_mib_per_step: float = number("growth of memory per step (MiB)", (-2, 2))
+    marked: float = number("steps whose computation graph was followed")
+    graphs_alive: float = number("computation graphs alive at once", (0, 8))
+    graphs_kept: float = number("computation graphs alive beyond the loop's variables", (0, 5))
+    steps: float = number("optimizer steps", hidden=OWN)
+
+
+def measure(run: Run) -> Numbers:
     """Graphs kept, and growth of resident memory after 30 % of the steps, in MiB per step (NaN when unknown)."""
     trace = run.trace
     steps = need_steps(run, 3)
     memory, step = column(trace.memory_mib), column(trace.step)
-    known = np.flatnonzero(np.isfinite(memory)) if len(memory) == len(step) else np.zeros(0, dtype=int)
-    known = known[step[known] > 0.3 * steps] if len(known) else known
-    growth = float(np.polyfit(step[known], memory[known], 1)[0]) if len(known) >= 3 else math.nan
-    numbers: dict[str, Any] = {"steps": float(steps), "growth_mib_per_step": growth}
+    places = np.flatnonzero(np.isfinite(memory)) if len(memory) == len(step) else np.zeros(0, dtype=int)
+    places = places[step[places] > 0.3 * steps]
     alive = float(trace.environment.get("graphs_alive", math.nan))
-    players = interleaved(trace)
-    backwards = max(1.0, median(trace.backwards, 1.0))
-    own = WATCH * players * backwards
-    numbers["marked"] = float(trace.environment.get("graphs_marked", math.nan))
-    return numbers | {"graphs_alive": alive, "graphs_kept": max(0.0, alive - own) if alive == alive else math.nan}
-
-
-def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when more than 5 graphs were kept, and at least eight or a fifth of the marked ones."""
-    shown = pick(numbers, "graphs_kept", "growth_mib_per_step", "steps")
-    kept = numbers["graphs_kept"]
-    if kept > 5 and not kept < min(0.2 * numbers["marked"], MANY):
-        alive = numbers["graphs_alive"]
-        text = f"{alive:.0f} of {numbers['marked']:.0f} marked autograd graphs were alive at once (usually 1 or 2): "
-        text += "the script keeps references to them"
-        grown = numbers["growth_mib_per_step"]
-        if grown > 0:
-            text += f"; memory grew by {grown:.2g} MiB a step"
-        suspects = (Suspect("memory/losses_kept_with_graph", 0.9, text), Suspect("memory/outputs_kept", 0.3, text))
-        return Verdict("memory_audit", True, text, shown, suspects)
-    text = (
-        f"no graph outlives its step for long ({numbers['graphs_alive']:.0f} alive at once, the watch's included)"
-        if kept == kept
-        else "graphs were not counted"
+    usual = WATCH * interleaved(trace) * max(1.0, median(trace.backwards, 1.0))
+    return Numbers(
+        growth_mib_per_step=float(np.polyfit(step[places], memory[places], 1)[0]) if len(places) >= 3 else math.nan,
+        marked=float(trace.environment.get("graphs_marked", math.nan)),
+        graphs_alive=alive,
+        graphs_kept=alive if math.isnan(alive) else max(0.0, alive - usual),
+        steps=float(steps),
     )
-    return Verdict("memory_audit", False, text, shown)
+
+
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
+    """Fires when more than 5 graphs were kept, and at least eight or a fifth of the marked ones."""
+    beyond, alive = numbers.graphs_kept, numbers.graphs_alive
+    suspects: tuple[Suspect, ...] = ()
+    if beyond > 5 and not beyond < min(0.2 * numbers.marked, MANY):
+        text = f"{alive:.0f} of {numbers.marked:.0f} marked autograd graphs were alive at once (usually 1 or 2): "
+        text += "the script keeps references to them"
+        if numbers.growth_mib_per_step > 0:
+            text += f"; memory grew by {numbers.growth_mib_per_step:.2g} MiB a step"
+        suspects = (Suspect("memory/losses_kept_with_graph", 0.9, text), Suspect("memory/outputs_kept", 0.3, text))
+    elif math.isnan(beyond):
+        text = "graphs were not counted"
+    else:
+        text = f"no graph outlives its step for long ({alive:.0f} alive at once, the watch's included)"
+    return Verdict("memory_audit", bool(suspects), text, numbers.labeled(), suspects)

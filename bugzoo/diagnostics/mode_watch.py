@@ -6,6 +6,7 @@ followed an evaluation. Dropout that acts in eval mode is F.dropout without `tra
 layers does not depend on the mode, and this instrument does not apply.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,15 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._lines import user_line
-from bugzoo.diagnostics._tools import DROPOUTS, NORMS, batches, column, model_of, need_steps, pick, share
+from bugzoo.diagnostics._lines import Line, user_line
+from bugzoo.diagnostics._tools import DROPOUTS, NORMS, batches, column, model_of, need_steps, share
+from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, live, quiet
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "evaluations": ("forward passes without gradients", ""),
-    "eval_in_train_mode": ("forward passes without gradients in train mode", "0"),
-    "train_in_eval_share": ("share of passes before a backward() in eval mode", "0 to 0.2"),
-}
+VIEW = "modes"
 KNOWN_PROBLEMS = (
     "A false positive for Monte Carlo dropout, whose forward passes without gradients run in train mode on purpose. "
     "It misses evaluations in train mode that keep gradients on, and training in eval mode of up to a fifth or with a "
@@ -35,34 +33,48 @@ SICK = example(("nn.ReLU()", "nn.Dropout(0.1)"), ("model.eval()", "pass"))
 _RANDOM = ("native_dropout", "bernoulli", "_fused_dropout")
 
 
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Counts of forward passes; `kinds` of layers depend on the mode; `line` drops units in eval mode, if known."""
+
+    evaluations: float = number("forward passes without gradients")
+    eval_in_train_mode: float = number("forward passes without gradients in train mode", (0, 0))
+    train_in_eval_mode: float = number("passes before a backward() in eval mode")
+    train_in_eval_share: float = number("share of passes before a backward() in eval mode", (0, 0.2))
+    drops_in_eval: float = number(hidden=FLAG)
+    kinds: list[str]
+    file: str | None = None
+    line: int | None = None
+
+
 class _Drops(TorchDispatchMode):
-    """Records whether a call drops units at random."""
+    """Records whether a call drops units at random, and the line that does, if known."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen = False
-        self.where: dict[str, Any] = {}
+        self.random = False
+        self.where: Line | None = None
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = function.__name__
         if name.startswith(_RANDOM) and not (name.startswith("native_dropout") and len(args) > 2 and args[2] is False):
-            self.seen = True
+            self.random = True
             self.where = self.where or user_line()
         return function(*args, **(kwargs or {}))
 
 
 def sensitive(model: torch.nn.Module) -> list[str]:
     """Kinds of mode-dependent layers in `model`: active dropout (also inside RNNs and attention), batch norm."""
-    found = set()
+    kinds = set()
     for module in model.modules():
         if isinstance(module, DROPOUTS) and module.p > 0:
-            found.add("dropout")
+            kinds.add("dropout")
         if isinstance(module, NORMS):
-            found.add("batch norm")
+            kinds.add("batch norm")
         rate = getattr(module, "dropout", None)
         if isinstance(rate, float) and rate > 0:
-            found.add("dropout")
-    return sorted(found)
+            kinds.add("dropout")
+    return sorted(kinds)
 
 
 def _kept_still(model: torch.nn.Module) -> bool:
@@ -77,18 +89,18 @@ def _own_mode(model: torch.nn.Module) -> bool:
     return model.training and bool(layers) and not any(m.training for m in layers)
 
 
-def _drops(run: Run, training: bool = False) -> dict[str, Any] | None:
-    """The line that drops units at random in this mode; {} if unknown, None if nothing does."""
+def _drops(run: Run, training: bool = False) -> _Drops | None:
+    """What drops units at random in this mode; None if nothing does."""
     try:
         batch = batches(run)[-1]
         with quiet(model_of(run, batch), training) as model, _Drops() as drops:
             call(model, batch.args, batch.kwargs)
     except Exception:  # the model cannot be called again; the counts below still say something
         return None
-    return drops.where if drops.seen else None
+    return drops if drops.random else None
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Counts of forward passes by mode. Raises NotApplicable where no layer depends on the mode."""
     need_steps(run, 1)
     models = live(run).models
@@ -132,36 +144,37 @@ def measure(run: Run) -> dict[str, Any]:
                 continue  # the same at the first step, when the loop was not known yet
             evaluated += count
             wrong_eval += count if entry.training else 0
-    return {
-        "eval_in_train_mode": float(wrong_eval),
-        "evaluations": float(evaluated),
-        "train_in_eval_mode": float(wrong_train),
-        "train_in_eval_share": wrong_train / trained if trained else 0.0,
-        "drops_in_eval": float(drops is not None),
-        **(drops or {}),
-        "kinds": sorted({kind for found in kinds.values() for kind in found}),
-    }
+    file, line = (drops.where if drops else None) or (None, None)
+    return Numbers(
+        evaluations=float(evaluated),
+        eval_in_train_mode=float(wrong_eval),
+        train_in_eval_mode=float(wrong_train),
+        train_in_eval_share=wrong_train / trained if trained else 0.0,
+        drops_in_eval=float(drops is not None),
+        kinds=sorted({kind for of_model in kinds.values() for kind in of_model}),
+        file=file,
+        line=line,
+    )
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on evaluation in train mode, on training in eval mode, and on dropout that acts in eval mode."""
-    shown = pick(numbers, "eval_in_train_mode", "evaluations", "train_in_eval_mode", "drops_in_eval")
-    layers = " and ".join(numbers["kinds"]) or "dropout"
+    layers = " and ".join(numbers.kinds) or "dropout"
     suspects = []
-    if numbers["eval_in_train_mode"] > 0:
+    if numbers.eval_in_train_mode > 0:
         text = (
-            f"{numbers['eval_in_train_mode']:.0f} of {numbers['evaluations']:.0f} forward passes without gradients ran "
+            f"{numbers.eval_in_train_mode:.0f} of {numbers.evaluations:.0f} forward passes without gradients ran "
             f"in train mode (usually 0), and the model has {layers}"
         )
-        score = 0.9 if numbers["eval_in_train_mode"] >= 0.5 * numbers["evaluations"] else 0.7
+        score = 0.9 if numbers.eval_in_train_mode >= 0.5 * numbers.evaluations else 0.7
         suspects.append(Suspect("modes/eval_mode_missing", score, text))
-    if numbers["train_in_eval_share"] > 0.2:
-        part = share(numbers["train_in_eval_share"])
+    if numbers.train_in_eval_share > 0.2:
+        part = share(numbers.train_in_eval_share)
         text = f"{part} of the training passes ran in eval mode (usually 0), and the model has {layers}"
         suspects.append(Suspect("modes/train_mode_not_restored", 0.8, text))
-    if numbers["drops_in_eval"]:
+    if numbers.drops_in_eval:
         text = "in eval mode the model still drops units at random: functional dropout without training=self.training"
-        place = {"file": numbers.get("file"), "line": numbers.get("line")}
-        suspects.append(Suspect("modes/dropout_in_functional_form", 0.85, text, **place))
+        suspects.append(Suspect("modes/dropout_in_functional_form", 0.85, text, numbers.file, numbers.line))
     message = suspects[0].reason if suspects else f"training ran in train mode and evaluation in eval mode ({layers})"
-    return Verdict("mode_watch", bool(suspects), message, shown, tuple(suspects))
+    return Verdict("mode_watch", bool(suspects), message, numbers.labeled(), tuple(suspects))

@@ -7,6 +7,7 @@ the validation rows, both together or a longer table. `columns` counts the colum
 mean leave no such columns. Nor does a deviation of all rows beside the right mean.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import torch
 
 from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import pick
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.train_validation_overlap import _LOADERS
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
@@ -22,10 +23,7 @@ from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "columns": ("columns with mean 0 over more than the training rows", "0"),
-    "mean_train": ("largest mean of such columns over training rows, in deviations", "0 to 0.001"),
-}
+VIEW = "batch"
 KNOWN_PROBLEMS = (
     "A false positive for a published table that was already standardized before the script loads and splits it. "
     "It sees only columns with mean 0 and deviation 1 in DataLoaders: not min-max scaling, imputed values or images."
@@ -35,6 +33,14 @@ HEALTHY = example(("targets = (inputs", _SCALED.format("[:200]")), *_LOADERS)
 SICK = example(("targets = (inputs", _SCALED.format("")), *_LOADERS)
 ZERO, ONE, OFF, MOST = 1e-4, 0.02, 1e-3, 20_000
 """Tolerances of a mean of 0 and a deviation of 1 (over n or n - 1); smallest mean that is not 0; most rows."""
+
+
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """A count of columns, and a mean in standard deviations of the training rows."""
+
+    columns: int = number("columns with mean 0 over more than the training rows", (0, 0))
+    mean_train: float = number("largest mean of such columns over training rows, in deviations", (0, 0.001))
 
 
 def _stacked(dataset: Any) -> torch.Tensor:
@@ -55,39 +61,39 @@ def _standardised(rows: torch.Tensor) -> torch.Tensor:
 
 def _tables(run: Run, like: torch.Tensor) -> list[torch.Tensor]:
     """Tables among the script's variables that have the same columns and more rows."""
-    found = []
+    tables = []
     for value in (run.namespace or live(run).namespace).values():
         if isinstance(value, torch.Tensor | np.ndarray) and value.ndim == 2 and value.shape[1] == like.shape[1]:
             if len(value) > len(like) and str(value.dtype).removeprefix("torch.").startswith("float"):
-                found.append(torch.as_tensor(value).detach().cpu().double())
-    return found
+                tables.append(torch.as_tensor(value).detach().cpu().double())
+    return tables
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """A count, and a mean in deviations. Raises NotApplicable unless training and evaluation read loaders of table rows."""
     loader = training_loader(run)
     if loader is None:
         raise NotApplicable("the training loop reads no DataLoader, so its samples cannot be listed")
-    asked = [one for one in evaluated(run).loaders if one.dataset is not loader.dataset]
-    if not asked:
+    loaders = [other for other in evaluated(run).loaders if other.dataset is not loader.dataset]
+    if not loaders:
         raise NotApplicable("the evaluation reads no DataLoader of its own, so its samples cannot be listed")
-    trained, validated = _stacked(loader.dataset), _stacked(asked[-1].dataset)
+    trained, validated = _stacked(loader.dataset), _stacked(loaders[-1].dataset)
     if trained.shape[1:] != validated.shape[1:]:
         raise NotApplicable("training and evaluation read rows with different columns")
-    found = torch.zeros(trained.shape[1], dtype=torch.bool)
+    beyond = torch.zeros(trained.shape[1], dtype=torch.bool)
     for more in [validated, torch.cat([trained, validated]), *_tables(run, trained)]:
-        found |= _standardised(more)
-    means = (trained.mean(0) / trained.std(0))[found].abs()
-    return {"columns": int(found.sum()), "mean_train": float(means.max()) if len(means) else 0.0}
+        beyond |= _standardised(more)
+    means = (trained.mean(0) / trained.std(0))[beyond].abs()
+    return Numbers(columns=int(beyond.sum()), mean_train=float(means.max()) if len(means) else 0.0)
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on columns that are standardized over other rows, and not over the training rows."""
-    shown = pick(numbers, *SHOWN)
-    if numbers["columns"] and numbers["mean_train"] > OFF:
-        text = (
-            f"{numbers['columns']} columns have mean 0 and deviation 1 over rows beyond the training rows; over these"
-        )
-        text += f" alone their mean is up to {numbers['mean_train']:.2g} (usually 0)"
-        return Verdict("normalisation_source", True, text, shown, (Suspect("data/leaky_normalisation", 0.85, text),))
-    return Verdict("normalisation_source", False, "no column is standardized by rows outside the training set", shown)
+    text = "no column is standardized by rows outside the training set"
+    suspects: tuple[Suspect, ...] = ()
+    if numbers.columns and numbers.mean_train > OFF:
+        text = f"{numbers.columns} columns have mean 0 and deviation 1 over rows beyond the training rows; over these"
+        text += f" alone their mean is up to {numbers.mean_train:.2g} (usually 0)"
+        suspects = (Suspect("data/leaky_normalisation", 0.85, text),)
+    return Verdict("normalisation_source", bool(suspects), text, numbers.labeled(), suspects)

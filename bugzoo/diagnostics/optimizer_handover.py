@@ -7,23 +7,20 @@ model and in no optimizer was forgotten. A backbone frozen to the end serves tas
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps, share
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "left_out_share": ("share trained before, trainable, not in the last optimizer", "0 to 0.05"),
-    "frozen_share": ("share trained before, not trainable at the end", "0 to 0.9"),
-    "inside_share": ("share of new elements that lie before old ones", ""),
-    "rate_ratio": ("learning rate of parameters trained before over new ones", "0 to 0.5"),
-}
+VIEW = "weights"
 KNOWN_PROBLEMS = (
     "A false positive for a linear probe: a backbone trained earlier in the run that stays frozen on purpose under a "
     "new head. "
@@ -40,63 +37,73 @@ SICK = example((_PHASES[0], _PHASES[1].format("")))
 SAME, MOST = 0.5, 0.9
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Shares of elements between 0 and 1; the ratio is NaN where the last optimizer lacks old or new parameters."""
+
+    rate_ratio: float = number(
+        "learning rate of parameters trained before over new ones", (0, 0.5), view="learning_rate"
+    )
+    left_out_share: float = number("share trained before, trainable, not in the last optimizer", (0, 0.05))
+    frozen_share: float = number("share trained before, not trainable at the end", (0, 0.9))
+    inside_share: float = number("share of new elements that lie before old ones")
+    new_share: float
+
+
+def measure(run: Run) -> Numbers:
     """Shares of elements between 0 and 1. Raises NotApplicable where no optimizer took over from another one."""
     need_steps(run, 3)
     before, last = _phases(live(run).optimizers, column(run.trace.optimizer))
-    held = {id(p): group["lr"] for group in last.param_groups for p in group["params"]}
-    known = {id(p) for one in before for group in one.param_groups for p in group["params"]}
+    rate_of = {id(p): group["lr"] for group in last.param_groups for p in group["params"]}
+    earlier = {id(p) for optimizer in before for group in optimizer.param_groups for p in group["params"]}
     roots = [list(model.parameters()) for model in live(run).models]
-    model = max(roots, key=lambda parameters: sum(p.numel() for p in parameters), default=[])
-    old = [p for p in model if id(p) in known]
-    new = [p for p in model if id(p) not in known and id(p) in held]
-    total = sum(p.numel() for p in old)
-    if not total or not any(id(p) in held and p.requires_grad for p in model):
+    model = max(roots, key=_elements, default=[])
+    old = [p for p in model if id(p) in earlier]
+    new = [p for p in model if id(p) not in earlier and id(p) in rate_of]
+    total = _elements(old)
+    if not total or not any(id(p) in rate_of and p.requires_grad for p in model):
         raise NotApplicable("the parameters trained before are not part of the model that is trained now")
-    places = [place for place, p in enumerate(model) if id(p) in known]
-    inside = [p for p in model[: places[-1]] if id(p) not in known and id(p) in held]
-    numbers: dict[str, Any] = {
-        "inside_share": sum(p.numel() for p in inside) / max(1, sum(p.numel() for p in new)),
-        "left_out_share": sum(p.numel() for p in old if p.requires_grad and id(p) not in held) / total,
-        "frozen_share": sum(p.numel() for p in old if not p.requires_grad) / total,
-        "new_share": sum(p.numel() for p in new) / (total + sum(p.numel() for p in new)),
-        "rate_ratio": math.nan,
-    }
-    rates = [held[id(p)] for p in old if p.requires_grad and id(p) in held]
-    others = [held[id(p)] for p in new]
-    if rates and others and max(others) > 0:
-        numbers["rate_ratio"] = max(rates) / max(others)
-    return numbers
+    places = [place for place, p in enumerate(model) if id(p) in earlier]
+    inside = [p for p in model[: places[-1]] if id(p) not in earlier and id(p) in rate_of]
+    rates = [rate_of[id(p)] for p in old if p.requires_grad and id(p) in rate_of]
+    others = [rate_of[id(p)] for p in new]
+    return Numbers(
+        inside_share=_elements(inside) / max(1, _elements(new)),
+        left_out_share=_elements([p for p in old if p.requires_grad and id(p) not in rate_of]) / total,
+        frozen_share=_elements([p for p in old if not p.requires_grad]) / total,
+        new_share=_elements(new) / (total + _elements(new)),
+        rate_ratio=max(rates) / max(others) if rates and others and max(others) > 0 else math.nan,
+    )
+
+
+def _elements(parameters: list[Any]) -> int:
+    return sum(p.numel() for p in parameters)
 
 
 def _phases(optimizers: list[Any], turns: np.ndarray) -> tuple[list[Any], Any]:
     """(the earlier optimizers, the last one). Raises NotApplicable where there is only one, or where they take turns."""
     order = [int(i) for i in turns[np.isfinite(turns)]]
-    order = [one for place, one in enumerate(order) if place == 0 or order[place - 1] != one]
+    order = [i for place, i in enumerate(order) if place == 0 or order[place - 1] != i]
     if len(order) < 2 or len(set(order)) < len(order) or max(order) >= len(optimizers):
         raise NotApplicable("no optimizer took over from another one")
     return [optimizers[i] for i in order[:-1]], optimizers[order[-1]]
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on parameters in no optimizer, on a backbone that stays frozen whole, and on one learning rate for old and new."""
-    shown = {name: numbers[name] for name in SHOWN}
-    left, frozen, ratio = (numbers[name] for name in ("left_out_share", "frozen_share", "rate_ratio"))
+    left, frozen, ratio = numbers.left_out_share, numbers.frozen_share, numbers.rate_ratio
+    suspects: tuple[Suspect, ...] = ()
+    text = "old parameters get a smaller learning rate, or are frozen in part"
     if left > 0.05:
         text = (
             f"{share(left)} of the parameters trained before are trainable, but not in the last optimizer (usually 0)"
         )
-        return Verdict(
-            "optimizer_handover", True, text, shown, (Suspect("freezing/unfrozen_after_optimizer", 0.85, text),)
-        )
-    if frozen > MOST and not numbers["inside_share"]:  # adapters between frozen layers adapt the backbone
+        suspects = (Suspect("freezing/unfrozen_after_optimizer", 0.85, text),)
+    elif frozen > MOST and not numbers.inside_share:  # adapters between frozen layers adapt the backbone
         text = f"{share(frozen)} of the parameters trained before stay frozen to the end (usually a part): only new ones learn"
-        return Verdict("optimizer_handover", True, text, shown, (Suspect("freezing/never_unfrozen", 0.7, text),))
-    if ratio > SAME:
+        suspects = (Suspect("freezing/never_unfrozen", 0.7, text),)
+    elif ratio > SAME:
         text = f"old parameters get {ratio:.2g} times the learning rate of new ones (usually about 0.1): they are overwritten"
-        return Verdict(
-            "optimizer_handover", True, text, shown, (Suspect("optimizer/one_lr_for_pretrained", 0.6, text),)
-        )
-    return Verdict(
-        "optimizer_handover", False, "old parameters get a smaller learning rate, or are frozen in part", shown
-    )
+        suspects = (Suspect("optimizer/one_lr_for_pretrained", 0.6, text),)
+    return Verdict("optimizer_handover", bool(suspects), text, numbers.labeled(), suspects)

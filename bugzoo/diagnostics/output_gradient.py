@@ -8,7 +8,7 @@ toward a class that is not the label, the input token instead of the next one, o
 
 import math
 import sys
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,7 +16,8 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import lengths
-from bugzoo.diagnostics._tools import batches, column, model_of, pick, share
+from bugzoo.diagnostics._tools import batches, column, model_of, share
+from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import again
 from bugzoo.rerun.heard import calls
@@ -24,16 +25,7 @@ from bugzoo.rerun.model import main_output
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "answers": ("outputs (rows) with a gradient in the first step", ""),
-    "row_sum": ("sum of a row's gradient over its size", "0 to 0.001"),
-    "column_sum": ("sum of a class's gradient over its size", "0.001 to 1.01"),
-    "asked_label_share": ("share of outputs pushed toward their label", "0.95 to 1"),
-    "asked_input_share": ("share of outputs pushed toward the input token there", "0 to 0.5"),
-    "even_share": ("share of the gradient toward equal probabilities", "0 to 0.9"),
-    "weight": ("sum of the weights of all outputs in the first step", "0 to 2"),
-    "beyond_share": ("share of outputs after the end of their input", "0 to 0.05"),
-}
+VIEW = "outputs"
 KNOWN_PROBLEMS = (
     "A false positive where labels start at 1 and the loss call itself subtracts 1, as in `criterion(logits, y - "
     "1)`. "
@@ -47,14 +39,33 @@ SICK = example(_LABELS, ("logits, targets[rows])", "logits, (labels + 1) % 3)"))
 BEYOND = 0.05
 
 
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Shares between 0 and 1, of the first batch; a weight of 1 is that of a mean."""
+
+    answers: float = number("outputs (rows) with a gradient in the first step")
+    passes: float = number("forward passes in the first step")
+    backwards: float = number("backward() calls in the first step")
+    weight: float = number("sum of the weights of all outputs in the first step", (0, 2))
+    asked_label_share: float = number("share of outputs pushed toward their label", (0.95, 1))
+    asked_input_share: float = number("share of outputs pushed toward the input token there", (0, 0.5))
+    even_share: float = number("share of the gradient toward equal probabilities", (0, 0.9))
+    row_sum: float = number("sum of a row's gradient over its size", (0, 0.001))
+    column_sum: float = number("sum of a class's gradient over its size", (0.001, 1.01))
+    beyond_share: float = number("share of outputs after the end of their input", (0, 0.05))
+    label_shift_share: float = number(hidden=FLAG)
+    classes: float
+    fit: float
+
+
 class _Heard:
     """Outputs of the model and their gradients until its first step, with the integer tensors of the loop."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         self.model, self.pairs = model, []
-        self.own, self.stepped = {id(parameter) for parameter in model.parameters()}, False
+        self.parameters, self.stepped = {id(parameter) for parameter in model.parameters()}, False
         self.labels: list[torch.Tensor] = []
-        self.given: list[torch.Tensor] = []
+        self.inputs: list[torch.Tensor] = []
 
     def forward(self, module: Any, args: Any, output: Any) -> None:
         if self.stepped or not torch.is_grad_enabled():
@@ -62,14 +73,14 @@ class _Heard:
         answers = main_output(output)
         if not answers.requires_grad or answers.ndim < 2:
             return
-        self.given = [one for one in args if _whole(one)]
+        self.inputs = [value for value in args if _whole(value)]
         self.labels = _about(answers.shape[:-1])
-        kept = answers.detach().float().clone()
-        answers.register_hook(lambda gradient: self.pairs.append((kept, gradient.detach().float().clone())))
+        values = answers.detach().float().clone()
+        answers.register_hook(lambda gradient: self.pairs.append((values, gradient.detach().float().clone())))
 
     def steps(self, optimizer: Any, *_: Any) -> None:
         held = (id(parameter) for group in optimizer.param_groups for parameter in group["params"])
-        self.stepped = self.stepped or not self.own.isdisjoint(held)
+        self.stepped = self.stepped or not self.parameters.isdisjoint(held)
 
 
 def _whole(thing: Any) -> bool:
@@ -78,18 +89,18 @@ def _whole(thing: Any) -> bool:
 
 def _about(shape: tuple[int, ...]) -> list[torch.Tensor]:
     """Integer tensors with one number per output, in the functions that called the model."""
-    frame, found = sys._getframe(2), []
-    while frame is not None and len(found) < 20:
+    frame, tensors = sys._getframe(2), []
+    while frame is not None and len(tensors) < 20:
         if not frame.f_code.co_filename.startswith(_TORCH):
-            found += [one for one in frame.f_locals.values() if _whole(one) and tuple(one.shape) == tuple(shape)]
+            tensors += [item for item in frame.f_locals.values() if _whole(item) and tuple(item.shape) == tuple(shape)]
         frame = frame.f_back
-    return found
+    return tensors
 
 
 _TORCH = str(torch.__path__[0])
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Of the first batch, before any step; shares between 0 and 1. Raises NotApplicable without a gradient of rows of classes."""
     if any(type(optimizer).__name__ == "LBFGS" for optimizer in getattr(run.trace.live, "optimizers", [])):
         raise NotApplicable(
@@ -99,12 +110,12 @@ def measure(run: Run) -> dict[str, Any]:
     heard = _Heard(model)
     handles = [model.register_forward_hook(heard.forward), register_optimizer_step_post_hook(heard.steps)]
     try:
-        with calls() as made:
+        with calls() as recorded:
             again(run, 1)
     finally:
         for handle in handles:
             handle.remove()
-    kinds = [kind for kind, _ in made]
+    kinds = [kind for kind, _ in recorded]
     if not heard.pairs:
         raise NotApplicable("no gradient of the model's output was seen")
     scale = column(run.trace.scale)
@@ -116,33 +127,32 @@ def measure(run: Run) -> dict[str, Any]:
     counted = gradient.abs().sum(1) > 0
     answers, gradient = answers[counted], gradient[counted]
     probabilities = answers.softmax(-1)
-    beyond = _beyond(heard.given, counted)
-    given = [one.flatten() for one in heard.given if one.numel() == len(counted)]
-    labels = [one.flatten() for one in heard.labels if one.numel() == len(counted)]
-    labels = [one for one in labels if not any(torch.equal(one, other) for other in given)]
-    asked = gradient.argmin(1)
-    numbers: dict[str, Any] = {
-        "answers": float(len(answers)),
-        "classes": float(answers.shape[1]),
-        "passes": float(len(whole)),
-        "backwards": kinds.count("backward") / max(1, kinds.count("step")),
-        "row_sum": _relative(gradient, 1),
-        "column_sum": _relative(gradient, 0),
-        "even_share": _explained(gradient, probabilities - 1 / answers.shape[1]),
-        "beyond_share": beyond,
-    }
-    one_hot = torch.nn.functional.one_hot(asked, answers.shape[1]).float()
-    wanted = probabilities - one_hot
-    each = (gradient * wanted).sum(1) / (wanted * wanted).sum(1)
-    numbers["fit"] = 1 - float((gradient - each[:, None] * wanted).norm() / gradient.norm())
-    numbers["weight"] = float(each.sum()) if numbers["fit"] > 0.98 else math.nan
-    share_of: Callable[[torch.Tensor], float] = lambda truth: float((truth[counted] == asked).float().mean())  # noqa: E731
-    numbers["asked_label_share"] = max(map(share_of, labels), default=math.nan)
-    numbers["asked_input_share"] = max(map(share_of, given), default=math.nan)
-    numbers["label_shift_share"] = max(
-        (_shifted(one[counted], asked, answers.shape[1]) for one in labels), default=math.nan
+    inputs = [tensor.flatten() for tensor in heard.inputs if tensor.numel() == len(counted)]
+    labels = [tensor.flatten() for tensor in heard.labels if tensor.numel() == len(counted)]
+    labels = [tensor[counted] for tensor in labels if not any(torch.equal(tensor, other) for other in inputs)]
+    target, classes = gradient.argmin(1), answers.shape[1]
+    direction = probabilities - torch.nn.functional.one_hot(target, classes).float()
+    weights = (gradient * direction).sum(1) / (direction * direction).sum(1)
+    fit = 1 - float((gradient - weights[:, None] * direction).norm() / gradient.norm())
+    return Numbers(
+        answers=float(len(answers)),
+        classes=float(classes),
+        passes=float(len(whole)),
+        backwards=kinds.count("backward") / max(1, kinds.count("step")),
+        row_sum=_relative(gradient, 1),
+        column_sum=_relative(gradient, 0),
+        even_share=_explained(gradient, probabilities - 1 / classes),
+        beyond_share=_beyond(heard.inputs, counted),
+        fit=fit,
+        weight=float(weights.sum()) if fit > 0.98 else math.nan,
+        asked_label_share=max((_equal(label, target) for label in labels), default=math.nan),
+        asked_input_share=max((_equal(tensor[counted], target) for tensor in inputs), default=math.nan),
+        label_shift_share=max((_shifted(label, target, classes) for label in labels), default=math.nan),
     )
-    return numbers
+
+
+def _equal(classes: torch.Tensor, target: torch.Tensor) -> float:
+    return float((classes == target).float().mean())
 
 
 def _flat(answers: torch.Tensor, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -150,17 +160,17 @@ def _flat(answers: torch.Tensor, gradient: torch.Tensor) -> tuple[torch.Tensor, 
     return answers.reshape(-1, answers.shape[-1]), gradient.reshape(-1, gradient.shape[-1])
 
 
-def _beyond(given: list[torch.Tensor], counted: torch.Tensor) -> float:
+def _beyond(inputs: list[torch.Tensor], counted: torch.Tensor) -> float:
     """Share of the counted outputs at padding positions; 0 without padding. The first such position predicts the end.
 
     Outputs may be ordered by line or by time: the order with fewer counted outputs there is used.
     """
-    for tokens in given:
+    for tokens in inputs:
         if tokens.ndim == 2 and tokens.numel() == len(counted) and (ends := lengths(tokens)) is not None:
             places = torch.arange(tokens.shape[1], device=tokens.device)
             padding = (places > ends.to(tokens.device)[:, None]).to(counted.device)
-            both = ((order.flatten() & counted).sum() / counted.sum().clamp(min=1) for order in (padding, padding.T))
-            return min(map(float, both))
+            shares = ((order.flatten() & counted).sum() / counted.sum().clamp(min=1) for order in (padding, padding.T))
+            return min(map(float, shares))
     return 0.0
 
 
@@ -176,59 +186,47 @@ def _explained(gradient: torch.Tensor, direction: torch.Tensor) -> float:
     return max(0.0, product)
 
 
-def _shifted(labels: torch.Tensor, asked: torch.Tensor, classes: int) -> float:
-    """Share of outputs whose asked class is off from the label by the same number, where that number is not 0."""
-    by = (asked - labels) % classes
+def _shifted(labels: torch.Tensor, target: torch.Tensor, classes: int) -> float:
+    """Share of outputs whose target class is off from the label by the same number, where that number is not 0."""
+    by = (target - labels) % classes
     commonest = by.mode().values
     return float((by == commonest).float().mean()) if int(commonest) else 0.0
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on a gradient that a mean cross-entropy of these outputs with their labels cannot have."""
-    beyond = numbers.get("beyond_share", 0.0)
-    shown = pick(
-        numbers,
-        "row_sum",
-        "column_sum",
-        "asked_label_share",
-        "asked_input_share",
-        "even_share",
-        "weight",
-        "beyond_share",
-    )
     text, cause = "", ""
-    label, several = numbers["asked_label_share"], numbers["answers"] >= 8
+    label, several, beyond = numbers.asked_label_share, numbers.answers >= 8, numbers.beyond_share
     labelled = not math.isnan(label)  # a loss over distances sums to 0 down each column as well
-    if several and labelled and numbers["column_sum"] < 1e-4 and numbers["row_sum"] > 5e-4:
+    if several and labelled and numbers.column_sum < 1e-4 and numbers.row_sum > 5e-4:
         cause = "loss/wrong_softmax_dim"
         text = "the gradient sums to 0 over each column (samples), not over each row (classes): softmax runs over the samples"
-    elif several and numbers["even_share"] > 0.999 and numbers["row_sum"] < 1e-3 and numbers["classes"] > 2:
+    elif several and numbers.even_share > 0.999 and numbers.row_sum < 1e-3 and numbers.classes > 2:
         cause = "loss/log_of_softmax"
         text = "the loss pushes each output toward equal probabilities of all classes (usually toward its label)"
-    elif several and label < 0.5 and numbers["label_shift_share"] > 0.95:
+    elif several and label < 0.5 and numbers.label_shift_share > 0.95:
         cause = "loss/labels_off_by_one"
         text = f"the loss pushes {share(label)} of the outputs toward their label (usually 100%)"
         text += ", the others toward a class at a constant offset from it"
-    elif several and numbers["asked_input_share"] > 0.95 and label < 0.95:
+    elif several and numbers.asked_input_share > 0.95 and label < 0.95:
         cause = "loss/next_token_not_shifted"
-        text = f"the loss pushes {share(numbers['asked_input_share'])} of the outputs toward their input token "
+        text = f"the loss pushes {share(numbers.asked_input_share)} of the outputs toward their input token "
         text += "(usually few), not toward the next token"
-    elif several and numbers["weight"] > 2.5:
-        near = abs(numbers["weight"] / numbers["answers"] - 1) < 0.05
+    elif several and numbers.weight > 2.5:
+        near = abs(numbers.weight / numbers.answers - 1) < 0.05
         cause = "loss/sum_reduction" if near else "loss/wrong_axis_reduction"
-        if numbers["passes"] > 1 and abs(numbers["weight"] / numbers["passes"] - 1) < 0.05:
+        if numbers.passes > 1 and abs(numbers.weight / numbers.passes - 1) < 0.05:
             # one backward pass through the sum over a sequence, token by token, is on purpose
-            cause = "loop/accumulation_not_scaled" if numbers["backwards"] > 1 else ""
-        text = f"the weights of all outputs in one step add up to {numbers['weight']:.3g} (usually 1, a mean)"
+            cause = "loop/accumulation_not_scaled" if numbers.backwards > 1 else ""
+        text = f"the weights of all outputs in one step add up to {numbers.weight:.3g} (usually 1, a mean)"
     elif several and beyond > BEYOND:
         cause = "loss/padding_counted"
         text = f"{share(beyond)} of the outputs in the loss are at padding positions, after the end of their input (usually 0%)"
-    if cause:
-        suspects = [Suspect(cause, 0.85, text)]
-        if cause == "loss/sum_reduction":  # (N,) times (N, 1), summed and divided by N, is the sum as well
-            suspects.append(Suspect("loss/mask_broadcast", 0.3, text))
-        return Verdict("output_gradient", True, text, shown, tuple(suspects))
-    text = "the loss pushes each output toward one class"
-    if not math.isnan(label):
-        text += f", and for {share(label)} of them this class is the label"
-    return Verdict("output_gradient", False, text, shown)
+    suspects: tuple[Suspect, ...] = (Suspect(cause, 0.85, text),) if cause else ()
+    if cause == "loss/sum_reduction":  # (N,) times (N, 1), summed and divided by N, is the sum as well
+        suspects += (Suspect("loss/mask_broadcast", 0.3, text),)
+    if not cause:
+        text = "the loss pushes each output toward one class"
+        text += f", and for {share(label)} of them this class is the label" if labelled else ""
+    return Verdict("output_gradient", bool(suspects), text, numbers.labeled(), suspects)

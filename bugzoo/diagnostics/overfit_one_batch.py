@@ -7,24 +7,20 @@ If the step can overfit one batch and training still goes wrong, look at the dat
 """
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import batches, column, interleaved, model_of, pick
+from bugzoo.diagnostics._tools import batches, column, interleaved, model_of
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import repeat
 from bugzoo.running.result import Run
 
 COST = 1
+VIEW = "one_batch"
 TRAINS = True  # the slowest to measure: a grader runs it on the first seed only
-SHOWN = {
-    "first_loss": ("first loss on the batch", ""),
-    "best_loss": ("lowest loss on the batch", ""),
-    "ratio": ("lowest loss over the first", "0 to 0.5"),
-    "steps": ("steps on the batch", ""),
-}
 KNOWN_PROBLEMS = (
     "A false positive for soft targets, as in mixup or distillation, whose entropy keeps the loss above half of its "
     "first value. "
@@ -46,7 +42,23 @@ LOWER = 0.8
 """Where training itself reached less than this part of the loss here, the loss here is not a floor."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Losses in the loss's own unit; (points,) repetitions, counted from 1, and the losses there."""
+
+    steps: float = number("steps on the batch")
+    first_loss: float = number("first loss on the batch")
+    best_loss: float = number("lowest loss on the batch")
+    ratio: float = number("lowest loss over the first", (0, 0.5))
+    highest_loss: float = number("highest loss on the batch")
+    late_fall: float
+    lost_step: float
+    repetitions: list[float]
+    losses: list[float]
+    training_loss: float
+
+
+def measure(run: Run) -> Numbers:
     """Losses of the repetitions: first, best, their ratio, fall over the last third. Raises NotApplicable."""
     if interleaved(run.trace) > 1:
         raise NotApplicable("optimizers take turns: there is no single loss that has to fall")
@@ -54,13 +66,13 @@ def measure(run: Run) -> dict[str, Any]:
     trainable = sum(p.numel() for p in model_of(run, batch).parameters() if p.requires_grad)
     if batch.targets is not None and trainable < batch.targets.numel():
         raise NotApplicable(f"{trainable} trainable numbers may be too few to memorize {batch.targets.numel()} targets")
-    found = repeat(run, STEPS, SECONDS, ENOUGH)
-    losses = _at_full_rate(column(found.losses), column(found.rates))
-    if found.error and len(losses) < LEAST:
-        raise NotApplicable(f"the loop's body cannot run again ({found.error})")
+    repeated = repeat(run, STEPS, SECONDS, ENOUGH)
+    losses = _at_full_rate(column(repeated.losses), column(repeated.rates))
+    if repeated.error and len(losses) < LEAST:
+        raise NotApplicable(f"the loop's body cannot run again ({repeated.error})")
     if len(losses) < 2:
         raise NotApplicable("the loop's body made no optimizer step when it ran again")
-    return numbers(losses) | {"training_loss": _end(column(run.trace.loss))}
+    return of_losses(losses, _end(column(run.trace.loss)))
 
 
 def _end(losses: np.ndarray) -> float:
@@ -76,42 +88,49 @@ def _at_full_rate(losses: np.ndarray, rates: np.ndarray) -> np.ndarray:
     return losses[: over[0]] if len(over) else losses
 
 
-def numbers(losses: np.ndarray) -> dict[str, Any]:
+def of_losses(losses: np.ndarray, training_loss: float = math.nan) -> Numbers:
     """Of the (steps,) losses. Raises NotApplicable where the first one is not a positive number."""
     lost = np.flatnonzero(~np.isfinite(losses))
     finite = losses[: lost[0]] if len(lost) else losses
     if not len(finite) or finite[0] <= 0:
         raise NotApplicable("the loss on the batch does not start at a positive number, so a ratio means nothing")
     first, best = float(finite[0]), float(finite.min())
-    shown = np.unique(np.linspace(0, len(finite) - 1, min(len(finite), POINTS)).astype(int))
+    places = np.unique(np.linspace(0, len(finite) - 1, min(len(finite), POINTS)).astype(int))
     early = finite[: max(1, len(finite) * 2 // 3)]
-    return {
-        "first_loss": first, "best_loss": best, "ratio": best / first, "steps": float(len(finite)),
-        "late_fall": float(early.min() - best) / first, "lost_step": float(lost[0] + 1) if len(lost) else math.nan,
-        "highest_loss": float(finite.max()), 
-        "repetitions": [float(place + 1) for place in shown], "losses": [float(finite[place]) for place in shown],
-    }  # fmt: skip
+    return Numbers(
+        steps=float(len(finite)),
+        first_loss=first,
+        best_loss=best,
+        ratio=best / first,
+        highest_loss=float(finite.max()),
+        late_fall=float(early.min() - best) / first,
+        lost_step=float(lost[0] + 1) if len(lost) else math.nan,
+        repetitions=[float(place + 1) for place in places],
+        losses=[float(finite[place]) for place in places],
+        training_loss=training_loss,
+    )
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires when the loss plateaus above half of its first value, hardly moves, or is no longer finite."""
-    shown = pick(numbers, "first_loss", "best_loss", "ratio", "steps")
-    first, best, steps = numbers["first_loss"], numbers["best_loss"], numbers["steps"]
-    text = f"the script's own step, {steps:.0f} times on its first batch: loss {first:.3g} -> {best:.3g}"
-    lost, usual = numbers.get("lost_step", math.nan), numbers.get("training_loss", math.nan)
-    if lost > 1 and numbers["ratio"] > ENOUGH:
-        text += f", not finite from step {lost:.0f} on"
-        return Verdict("overfit_one_batch", True, text, shown)
-    flat = numbers["ratio"] > STILL or numbers.get("late_fall", 0.0) < FLAT
-    if steps < LEAST or numbers["ratio"] <= LEARNT or not flat or usual < LOWER * best:
-        return Verdict("overfit_one_batch", False, text, shown)
-    if numbers.get("highest_loss", first) > 2 * first:
-        text += f", up to {numbers['highest_loss']:.3g} in between: the steps overshoot"
-        suspects = [Suspect("optimizer/lr_too_high", 0.4, text)]
-    elif numbers["ratio"] > STILL:
+    first, best, ratio = numbers.first_loss, numbers.best_loss, numbers.ratio
+    text = f"the script's own step, {numbers.steps:.0f} times on its first batch: loss {first:.3g} -> {best:.3g}"
+    lost = numbers.lost_step > 1 and ratio > ENOUGH
+    flat = ratio > STILL or numbers.late_fall < FLAT
+    lower = numbers.training_loss < LOWER * best
+    suspects: tuple[Suspect, ...] = ()
+    if lost:
+        text += f", not finite from step {numbers.lost_step:.0f} on"
+    elif numbers.steps < LEAST or ratio <= LEARNT or not flat or lower:
+        pass
+    elif numbers.highest_loss > 2 * first:
+        text += f", up to {numbers.highest_loss:.3g} in between: the steps overshoot"
+        suspects = (Suspect("optimizer/lr_too_high", 0.4, text),)
+    elif ratio > STILL:
         text += ": this step cannot overfit even one batch"
-        suspects = [Suspect("initialisation/dead_relu", 0.3, text), Suspect("optimizer/lr_too_low", 0.25, text)]
+        suspects = (Suspect("initialisation/dead_relu", 0.3, text), Suspect("optimizer/lr_too_low", 0.25, text))
     else:
         text += ", where it plateaus: a floor that not even one batch gets below"
-        suspects = [Suspect("loss/double_softmax", 0.3, text), Suspect("fit/capacity_too_small", 0.25, text)]
-    return Verdict("overfit_one_batch", True, text, shown, tuple(suspects))
+        suspects = (Suspect("loss/double_softmax", 0.3, text), Suspect("fit/capacity_too_small", 0.25, text))
+    return Verdict("overfit_one_batch", lost or bool(suspects), text, numbers.labeled(), suspects)

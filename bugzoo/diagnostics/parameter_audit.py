@@ -8,26 +8,21 @@ gradient (they are cut off from the loss), or a gradient of zero.
 
 import math
 import re
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, median, pick, share
+from bugzoo.diagnostics._tools import column, median, share
+from bugzoo.diagnostics.numbers import Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
+VIEW = "weights"
 _RECURRENT = re.compile(r"(weight|bias)_(ih|hh)_l\d+(_reverse)?$")
 """Parameters of a layer of nn.LSTM, nn.GRU and nn.RNN, by their names."""
-SHOWN = {
-    "elements": ("elements of all parameters", ""),
-    "largest_change": ("change of a tensor over the run, largest (share)", "0.01 to 100"),
-    "unmoved_share": ("share of elements that never moved", ""),
-    "optimised_share": ("share of elements in an optimizer that stepped", ""),
-    "without_gradient_share": ("share of elements in an optimizer, never with a gradient", "0"),
-}
 KNOWN_PROBLEMS = (
     "A false positive for random layers frozen on purpose after their creation, or a large head that the loss never "
     "uses. "
@@ -35,6 +30,30 @@ KNOWN_PROBLEMS = (
 )
 HEALTHY = example()
 SICK = example(("for epoch", "model[0].requires_grad_(False)\nfor epoch"))
+
+
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Shares of parameter elements between 0 and 1; at most 8 names in a list."""
+
+    largest_change: float = number("change of a tensor over the run, largest (share)", (0.01, 100), view="updates")
+    elements: float = number("elements of all parameters")
+    frozen_share: float = number("share of elements that are not trainable")
+    frozen_untouched_share: float = number("share of elements not trainable that never moved", (0, 0.3))
+    frozen_at_random_share: float | None = optional("share of elements not trainable, like a random start", (0, 0.04))
+    optimised_share: float = number("share of elements in an optimizer that stepped")
+    outside_and_untouched_share: float = number("share of elements trainable, in no optimizer, never moved", (0, 0))
+    unregistered_share: float = number("share of elements used, but not in model.parameters()", (0, 0.02))
+    unchanged_share: float = number("share of elements in an optimizer that never moved", (0, 0))
+    without_gradient_share: float = number("share of elements in an optimizer, never with a gradient", (0, 0))
+    unmoved_share: float = number("share of elements that never moved")
+    not_in_optimizer_share: float = number(hidden="the shares beside it tell which of them never moved")
+    steps: float
+    learning_rate: float
+    frozen_names: list[str]
+    outside_names: list[str]
+    unchanged_names: list[str]
+    left_out: str
 
 
 def _random_looking(weight: torch.Tensor) -> bool:
@@ -63,13 +82,14 @@ def _new_table(weight: torch.Tensor) -> bool:
     return abs(float(values.mean())) < 4 / math.sqrt(size) and abs(float(values.std()) - 1) < 4 / math.sqrt(2 * size)
 
 
-def _frozen_at_random(run: Run) -> tuple[float, list[str]] | None:
-    """(elements, names) of parameters frozen at random values, in models of which another part is trained."""
+def _frozen_at_random(run: Run) -> float | None:
+    """Elements frozen at random values, in models of which another part is trained; None without a live model."""
     live = getattr(run.trace, "live", None)
     if live is None or not live.models:
         return None
     moved = {p.name for p in run.trace.parameters if p.changed > 0}
-    elements, found, seen, tables = 0, [], set(), 0
+    elements, tensors, tables = 0, 0, 0
+    visited: set[int] = set()
     for model in live.models:
         named = list(model.named_parameters())
         if not any(p.requires_grad for _, p in named):
@@ -79,25 +99,24 @@ def _frozen_at_random(run: Run) -> tuple[float, list[str]] | None:
         }
         prefix = "" if model is live.models[0] else f"{type(model).__name__}."
         for name, parameter in named:
-            if parameter.requires_grad or id(parameter) in seen:
+            if parameter.requires_grad or id(parameter) in visited:
                 continue
-            seen.add(id(parameter))
+            visited.add(id(parameter))
             untouched = not {name, prefix + name} & moved and parameter not in live.frozen_on_purpose
             if untouched and _random_looking(parameter):
                 elements += parameter.numel()
-                found.append(name)
+                tensors += 1
                 tables += id(parameter) in embeddings and not _new_table(parameter)
-    if tables == len(found):
-        return 0.0, []  # only embedding tables: pretrained word vectors look like this
-    return float(elements), found
+    # only embedding tables: pretrained word vectors look like this
+    return 0.0 if tables == tensors else float(elements)
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Shares of parameter elements, between 0 and 1. Raises NotApplicable when no parameter was seen."""
     trace = run.trace
     parameters = trace.parameters
     sizes = np.asarray([math.prod(p.shape) for p in parameters], dtype=np.float64)
-    total = sizes.sum() if len(sizes) else 0.0
+    total = float(sizes.sum())
     if not total:
         raise NotApplicable("no parameters were seen")
     frozen = np.asarray([not p.trainable for p in parameters])
@@ -114,32 +133,37 @@ def measure(run: Run) -> dict[str, Any]:
     without = np.zeros(len(parameters), dtype=bool)
     if norms.ndim == 2 and norms.shape[1] == len(parameters) and len(norms):
         without = np.isnan(norms).all(axis=0)
-    numbers: dict[str, Any] = {
-        "elements": float(total),
-        "frozen_share": float(sizes[frozen].sum() / total),
-        "frozen_untouched_share": float(sizes[frozen & still].sum() / total),
-        "unchanged_share": float(sizes[unchanged].sum() / total),
-        "unmoved_share": float(sizes[still].sum() / total),
-        "without_gradient_share": float(sizes[unchanged & without].sum() / total),
-        "not_in_optimizer_share": float(sizes[outside & ~frozen].sum() / total),
-        "outside_and_untouched_share": float(sizes[outside & ~frozen & still].sum() / total),
-        "optimised_share": float(sizes[[p.group is not None for p in parameters]].sum() / total),
-        "steps": float(len(rates)),
-        "learning_rate": median(rates, math.nan),
-        "largest_change": max(
+    random = _frozen_at_random(run)
+
+    def share_of(flags: np.ndarray) -> float:
+        return float(sizes[flags].sum() / total)
+
+    def names_of(flags: np.ndarray) -> list[str]:
+        return [p.name for p, flag in zip(parameters, flags, strict=True) if flag][:8]
+
+    return Numbers(
+        elements=total,
+        frozen_share=share_of(frozen),
+        frozen_untouched_share=share_of(frozen & still),
+        frozen_at_random_share=None if random is None else random / total,
+        unchanged_share=share_of(unchanged),
+        unmoved_share=share_of(still),
+        without_gradient_share=share_of(unchanged & without),
+        not_in_optimizer_share=share_of(outside & ~frozen),
+        outside_and_untouched_share=share_of(outside & ~frozen & still),
+        optimised_share=share_of(np.asarray([p.group is not None for p in parameters])),
+        unregistered_share=_unregistered(run) / total,
+        steps=float(len(rates)),
+        learning_rate=median(rates, math.nan),
+        largest_change=max(
             (p.changed for p in parameters if p.trainable and p.group is not None and math.isfinite(p.changed)),
             default=math.nan,
         ),
-        "frozen_names": [p.name for p, flag in zip(parameters, frozen, strict=True) if flag][:8],
-        "outside_names": [p.name for p, flag in zip(parameters, outside & ~frozen, strict=True) if flag][:8],
-        "unchanged_names": [p.name for p, flag in zip(parameters, unchanged, strict=True) if flag][:8],
-    }
-    found = _frozen_at_random(run)
-    if found is not None:
-        numbers["frozen_at_random_share"] = found[0] / float(total)
-    numbers["unregistered_share"] = _unregistered(run) / float(total)
-    numbers["left_out"] = _left_out(run)
-    return numbers
+        frozen_names=names_of(frozen),
+        outside_names=names_of(outside & ~frozen),
+        unchanged_names=names_of(unchanged),
+        left_out=_left_out(run),
+    )
 
 
 def _unregistered(run: Run) -> float:
@@ -175,10 +199,10 @@ def _left_out(run: Run) -> str:
     outside = {p.name for p in run.trace.parameters if p.trainable and p.group is None and p.changed == 0}
     models = live.models if live is not None else []
     for model in models if len(models) > 1 else ():
-        kind, own = type(model).__name__, dict(model.named_parameters())
+        kind, named = type(model).__name__, dict(model.named_parameters())
         copied = any(other is not model and _shapes(other) == _shapes(model) for other in models)
-        if own and model.training and not copied and outside.issuperset(f"{kind}.{name}" for name in own):
-            if all(p.grad is not None and bool(p.grad.any()) for p in own.values()):
+        if named and model.training and not copied and outside.issuperset(f"{kind}.{name}" for name in named):
+            if all(p.grad is not None and bool(p.grad.any()) for p in named.values()):
                 return kind
     return ""
 
@@ -187,52 +211,52 @@ def _shapes(model: torch.nn.Module) -> list[torch.Size]:
     return [p.shape for p in model.parameters()]
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on layers frozen at random values, on trainable ones in no optimizer, and on ones that never change."""
-    shown = pick(numbers, "frozen_share", "unchanged_share", "not_in_optimizer_share", "frozen_at_random_share")
-    suspects, remarks = [], []
-    frozen, random = numbers["frozen_share"], numbers.get("frozen_at_random_share")
+    suspects: list[Suspect] = []
+    remarks: list[str] = []
+    frozen, random, steps = numbers.frozen_share, numbers.frozen_at_random_share, numbers.steps
     if frozen > 0:
-        which = ", ".join(numbers["frozen_names"])
+        which = ", ".join(numbers.frozen_names)
         text = f"{share(frozen)} of the parameters are frozen ({which})"
         if random is None:
-            random = numbers["frozen_untouched_share"] if numbers["frozen_untouched_share"] > 0.3 else 0.0
+            random = numbers.frozen_untouched_share if numbers.frozen_untouched_share > 0.3 else 0.0
         if random > 0.04:
             text += "; their values still look like a random initialization, so nothing was trained or loaded into them"
             suspects.append(Suspect("freezing/frozen_layers", 0.6 + 0.35 * random, text))
         else:
             text += "; they hold values that were learned or loaded before, or are small"
         remarks.append(text)
-    outside = numbers["outside_and_untouched_share"]
-    loose = numbers.get("unregistered_share", 0.0)
-    if loose > 0.02 and numbers["steps"] >= 2:
+    outside, loose = numbers.outside_and_untouched_share, numbers.unregistered_share
+    if loose > 0.02 and steps >= 2:
         text = f"{share(loose)} of the parameters are in layers that a model keeps in a plain list or dict, so "
         text += "model.parameters() does not return them (nn.ModuleList and nn.ModuleDict register their layers)"
         suspects.append(Suspect("freezing/unregistered_layers", 0.9, text))
         remarks.append(text)
-    elif (outside > 0.02 or numbers.get("left_out")) and numbers["steps"] >= 2:
-        which = ", ".join(numbers["outside_names"]) or f"all of {numbers.get('left_out')}"
+    elif (outside > 0.02 or numbers.left_out) and steps >= 2:
+        which = ", ".join(numbers.outside_names) or f"all of {numbers.left_out}"
         text = f"{share(outside)} of the parameters are trainable but in no optimizer, and never changed ({which})"
-        half = numbers["optimised_share"] < 0.5 + 1e-9 and outside > 0.45 and numbers["unchanged_share"] > 0.4
+        half = numbers.optimised_share < 0.5 + 1e-9 and outside > 0.45 and numbers.unchanged_share > 0.4
         cause = "freezing/optimizer_on_old_model" if half else "optimizer/some_parameters_left_out"
         suspects.append(Suspect(cause, 0.6 + 0.3 * outside, text))
         remarks.append(text)
-    still, learning = numbers["unchanged_share"], numbers["learning_rate"] > 0
-    if still > 0.1 and numbers["steps"] >= 2 and learning:
-        which = ", ".join(numbers["unchanged_names"])
+    still, learning = numbers.unchanged_share, numbers.learning_rate > 0
+    if still > 0.1 and steps >= 2 and learning:
+        which = ", ".join(numbers.unchanged_names)
         text = f"{share(still)} of the parameters are in an optimizer but never changed ({which})"
-        if numbers["without_gradient_share"] > 0.5 * still:
+        if numbers.without_gradient_share > 0.5 * still:
             text += "; no gradient reached them: they are cut off from the loss"
             suspects.append(Suspect("graph/detached_activation", 0.5 + 0.4 * still, text))
-        elif (names := numbers["unchanged_names"]) and all(map(_RECURRENT.search, names)):
+        elif numbers.unchanged_names and all(map(_RECURRENT.search, numbers.unchanged_names)):
             text += "; their gradient is zero: no output uses the state of that recurrent layer"
             suspects.append(Suspect("recurrent/last_layer_state_wrong", 0.5 + 0.4 * still, text))
         remarks.append(text)
-    moved = numbers["largest_change"]
-    if numbers["steps"] >= 5 and ((not learning and moved == 0) or 0 < moved < 1e-6):
-        text = f"in {numbers['steps']:.0f} steps no parameter changed by more than {moved:.1g} of its size"
-        text += f"; the learning rate is {numbers['learning_rate']:.3g}"
+    moved = numbers.largest_change
+    if steps >= 5 and ((not learning and moved == 0) or 0 < moved < 1e-6):
+        text = f"in {steps:.0f} steps no parameter changed by more than {moved:.1g} of its size"
+        text += f"; the learning rate is {numbers.learning_rate:.3g}"
         suspects.append(Suspect("optimizer/lr_too_low", 0.8, text))
         remarks.append(text)
     message = "; ".join(remarks) or "every parameter is trainable, in an optimizer, and has changed"
-    return Verdict("parameter_audit", bool(suspects), message, shown, tuple(suspects))
+    return Verdict("parameter_audit", bool(suspects), message, numbers.labeled(), tuple(suspects))

@@ -7,27 +7,19 @@ and its return value is compared with the share of correct outputs that it saw.
 """
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import pick
+from bugzoo.diagnostics.numbers import Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
 from bugzoo.rerun.look import Evaluated
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "reported": ("accuracy that the script reports", "the recomputed one"),
-    "recomputed": ("accuracy recomputed over all samples", ""),
-    "gap": ("difference of reported and recomputed accuracy", "0 to 0.001"),
-    "reported_loss": ("loss that the script reports", "the recomputed one"),
-    "recomputed_loss": ("mean loss recomputed over all samples", ""),
-    "loss_gap": ("relative difference of reported and recomputed loss", "0 to 0.001"),
-    "samples": ("targets in the evaluation", ""),
-}
+VIEW = "evaluation"
 KNOWN_PROBLEMS = (
     "A false positive for a reported loss with class weights or a penalty term, because the recomputed loss has "
     "neither. "
@@ -53,41 +45,56 @@ SAME, NOTED = 1e-6, 0.003
 """Two numbers are equal below the first; a mean over batches misleads no reader below the second."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Accuracies between 0 and 1, and losses in the loss's own unit."""
+
+    samples: float = number("targets in the evaluation")
+    reported: float | None = optional("accuracy that the script reports", "the recomputed one")
+    recomputed: float | None = optional("accuracy recomputed over all samples")
+    gap: float = number("difference of reported and recomputed accuracy", (0, 0.001))
+    reported_loss: float | None = optional("loss that the script reports", "the recomputed one")
+    recomputed_loss: float | None = optional("mean loss recomputed over all samples")
+    loss_gap: float = number("relative difference of reported and recomputed loss", (0, 0.001))
+    by_batches: float
+
+
+def measure(run: Run) -> Numbers:
     """Reported and recomputed accuracy and loss. Raises NotApplicable where the script reports neither."""
-    said = run.trace.metrics
-    found = evaluated(run)
-    if not {"accuracy", "loss"} & set(said):
-        return _returned(found)
-    if not found.pairs:
+    metrics, evaluation = run.trace.metrics, evaluated(run)
+    if not {"accuracy", "loss"} & set(metrics):
+        return _returned(evaluation)
+    if not evaluation.pairs:
         raise NotApplicable("the evaluation computes no loss, so its targets are unknown")
-    numbers: dict[str, Any] = {"samples": float(sum(y.numel() for _, y in found.pairs)), "gap": 0.0, "loss_gap": 0.0}
-    numbers["by_batches"] = 0.0
-    if "accuracy" in said and found.classifies:
-        numbers |= {"reported": float(said["accuracy"]), "recomputed": found.accuracy()}
-        numbers["gap"] = _gap(numbers["reported"] - numbers["recomputed"])
-    if "loss" in said:
-        numbers |= {"reported_loss": float(said["loss"]), "recomputed_loss": found.loss()}
-        off = numbers["reported_loss"] - numbers["recomputed_loss"]
-        numbers["loss_gap"] = _gap(off / (abs(numbers["recomputed_loss"]) + 1e-9))
+    samples = float(sum(y.numel() for _, y in evaluation.pairs))
+    numbers = Numbers(samples=samples, gap=0.0, loss_gap=0.0, by_batches=0.0)
+    if "accuracy" in metrics and evaluation.classifies:
+        numbers.reported, numbers.recomputed = float(metrics["accuracy"]), evaluation.accuracy()
+        numbers.gap = _gap(numbers.reported - numbers.recomputed)
+    if "loss" in metrics:
+        numbers.reported_loss, numbers.recomputed_loss = float(metrics["loss"]), evaluation.loss()
+        off = numbers.reported_loss - numbers.recomputed_loss
+        numbers.loss_gap = _gap(off / (abs(numbers.recomputed_loss) + 1e-9))
     return numbers
 
 
-def _returned(found: Evaluated) -> dict[str, Any]:
+def _returned(evaluation: Evaluated) -> Numbers:
     """What an evaluation function returned counts as an accuracy if it equals one, over all samples or over batches."""
-    right = [float(one.float().mean()) for one in found.matches]
-    if not right or not found.returned:
+    matches = evaluation.matches
+    if not matches or not evaluation.returned:
         raise NotApplicable(
             "the script has no dict `metrics` with an accuracy or a loss, and no function that returns one"
         )
-    overall, by_batches = float(torch.cat(found.matches).float().mean()), sum(right) / len(right)
-    numbers: dict[str, Any] = {"samples": float(sum(map(len, found.matches))), "loss_gap": 0.0}
-    for share in (one / scale for one in found.returned for scale in (1.0, 100.0)):
+    samples, overall = float(sum(map(len, matches))), float(torch.cat(matches).float().mean())
+    by_batches = sum(float(match.float().mean()) for match in matches) / len(matches)
+    shares = [value / scale for value in evaluation.returned for scale in (1.0, 100.0)]
+    for share in shares:
         if abs(share - overall) < SAME:
-            return numbers | {"reported": share, "recomputed": overall, "gap": 0.0, "by_batches": 0.0}
-    for share in (one / scale for one in found.returned for scale in (1.0, 100.0)):
+            return Numbers(samples=samples, reported=share, recomputed=overall, gap=0.0, loss_gap=0.0, by_batches=0.0)
+    for share in shares:
         if abs(share - by_batches) < SAME:
-            return numbers | {"reported": share, "recomputed": overall, "gap": abs(share - overall), "by_batches": 1.0}
+            gap = abs(share - overall)
+            return Numbers(samples=samples, reported=share, recomputed=overall, gap=gap, loss_gap=0.0, by_batches=1.0)
     raise NotApplicable("no number that the evaluation returns is an accuracy")
 
 
@@ -96,26 +103,25 @@ def _gap(difference: float) -> float:
     return abs(difference) if math.isfinite(difference) else 0.0
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires where the reported accuracy or loss differs from that of the model on the evaluation's batches."""
-    shown = pick(numbers, "reported", "recomputed", "gap", "reported_loss", "recomputed_loss", "loss_gap", "samples")
     parts = []
-    if "reported" in numbers:
-        parts.append(f"accuracy {numbers['reported']:.4f} reported, {numbers['recomputed']:.4f} recomputed")
-    if "reported_loss" in numbers:
-        parts.append(f"loss {numbers['reported_loss']:.4g} reported, {numbers['recomputed_loss']:.4g} recomputed")
-    text = f"over {numbers['samples']:.0f} targets: {'; '.join(parts)}"
-    if numbers.get("by_batches"):
+    if numbers.reported is not None:
+        parts.append(f"accuracy {numbers.reported:.4f} reported, {numbers.recomputed:.4f} recomputed")
+    if numbers.reported_loss is not None:
+        parts.append(f"loss {numbers.reported_loss:.4g} reported, {numbers.recomputed_loss:.4g} recomputed")
+    text = f"over {numbers.samples:.0f} targets: {'; '.join(parts)}"
+    suspects: tuple[Suspect, ...] = ()
+    if numbers.by_batches:
         text += "; the reported accuracy is the mean of the accuracies of the batches"
-        suspects = (Suspect("metrics/mean_of_batch_means", 0.8, text),) if numbers["gap"] > NOTED else ()
-        return Verdict("reported_metric", bool(suspects), text, shown, suspects)
-    large = numbers["gap"] > 0.2
-    if numbers["gap"] > OFF or numbers["loss_gap"] > 10 * OFF:
+        suspects = (Suspect("metrics/mean_of_batch_means", 0.8, text),) if numbers.gap > NOTED else ()
+    elif numbers.gap > OFF or numbers.loss_gap > 10 * OFF:
+        large = numbers.gap > 0.2
         suspects = (
             Suspect("metrics/argmax_over_wrong_dim", 0.7 if large else 0.2, text),
             Suspect("metrics/mean_of_batch_means", 0.2 if large else 0.5, text),
             Suspect("metrics/metric_not_reset", 0.3 if large else 0.4, text),
         )
-        likeliest = tuple(sorted(suspects, key=lambda one: -one.score))
-        return Verdict("reported_metric", True, text, shown, likeliest)
-    return Verdict("reported_metric", False, text, shown)
+        suspects = tuple(sorted(suspects, key=lambda suspect: -suspect.score))
+    return Verdict("reported_metric", bool(suspects), text, numbers.labeled(), suspects)

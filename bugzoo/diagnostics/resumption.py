@@ -7,28 +7,22 @@ were trained twice. `metric_gap` is the difference of the metrics at the end.
 """
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, need_steps, pick
+from bugzoo.diagnostics._tools import column, need_steps
 from bugzoo.diagnostics.determinism import NOISE, compare
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.script import interrupted, job_of
 from bugzoo.running.job import Job
 from bugzoo.running.result import Run
 
 COST = 0
+VIEW = "repeat"
 RERUNS = 2
-SHOWN = {
-    "first_difference": ("first step whose loss differs when resumed (0: none)", "0"),
-    "size": ("relative difference of the loss when it first differs", "0 to 1e-05"),
-    "largest": ("largest relative difference of the loss when resumed", "0 to 0.001"),
-    "stopped_at": ("step at which a run was interrupted, then resumed", ""),
-    "more_steps": ("steps made twice (negative: left out)", "0"),
-    "metric_gap": ("difference of the metrics at the end", "0 to 1e-05"),
-}
 KNOWN_PROBLEMS = (
     "A false positive for a script whose random numbers are not seeded, because two uninterrupted runs differ as "
     "well. "
@@ -56,33 +50,49 @@ HEALTHY = example(*_SAVES)
 SICK = example(*_SAVES[:3], (_SAVES[3][0], _SAVES[3][1].replace(_LOST, "")))
 
 
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Steps, counted from 1, and differences as shares of the loss; `metric_gap` in the unit of the metric."""
+
+    stopped_at: float = number("step at which a run was interrupted, then resumed")
+    more_steps: float = number("steps made twice (negative: left out)", (0, 0))
+    first_difference: float = number("first step whose loss differs when resumed (0: none)", (0, 0))
+    first_rate: float = number("first step whose learning rate differs (0: none)", (0, 0))
+    size: float = number("relative difference of the loss when it first differs", (0, 1e-5))
+    largest: float = number("largest relative difference of the loss when resumed", (0, 0.001))
+    metric_gap: float = number("difference of the metrics at the end", (0, 1e-5))
+    first_large_difference: float | None = None
+    compared: float
+    steps: float
+
+
 def again(job: Job) -> tuple[Run, ...]:
     """The run that is stopped and the one that resumes. Raises NotApplicable for a script that cannot be stopped."""
     return interrupted(job)
 
 
-def measure(run: Run, *parts: Run) -> dict[str, Any]:
+def measure(run: Run, *parts: Run) -> Numbers:
     """Compare with `parts`: the run that was stopped half way, and the one that resumed from its files.
 
     Raises NotApplicable where the script cannot be stopped, or one of them did not finish.
     """
     need_steps(run, 1)
-    stopped, resumed = _both(parts or again(job_of(run, "to stop it and start it again")))
+    stopped, resumed = _pair(parts or again(job_of(run, "to stop it and start it again")))
     joined = np.concatenate([column(stopped.trace.loss), column(resumed.trace.loss)])
-    rates = [_rates(one) for one in (run, stopped, resumed)]
+    rates = [_rates(part) for part in (run, stopped, resumed)]
     shared = set(run.trace.metrics) & set(resumed.trace.metrics)
     gaps = [abs(run.trace.metrics[name] - resumed.trace.metrics[name]) for name in shared]
-    found = compare(run.trace.loss, joined)
-    return found | {
-        "stopped_at": float(len(column(stopped.trace.loss))),
-        "more_steps": float(len(joined) - len(column(run.trace.loss))),
-        "metric_gap": float(max(gaps, default=0.0)),
-        "first_rate": compare(rates[0], np.concatenate(rates[1:]))["first_difference"] if all(map(len, rates)) else 0.0,
-        "steps": float(len(column(run.trace.step))),
-    }
+    return Numbers(
+        **compare(run.trace.loss, joined),
+        stopped_at=float(len(column(stopped.trace.loss))),
+        more_steps=float(len(joined) - len(column(run.trace.loss))),
+        metric_gap=float(max(gaps, default=0.0)),
+        first_rate=compare(rates[0], np.concatenate(rates[1:]))["first_difference"] if all(map(len, rates)) else 0.0,
+        steps=float(len(column(run.trace.step))),
+    )
 
 
-def _both(parts: tuple[Any, ...]) -> tuple[Any, Any]:
+def _pair(parts: tuple[Run, ...]) -> tuple[Run, Run]:
     names = ("the run that was to stop half way", "the run that was to go on from there")
     for name, part in zip(names, parts, strict=False):
         if part.outcome != "finished":
@@ -92,9 +102,9 @@ def _both(parts: tuple[Any, ...]) -> tuple[Any, Any]:
     return parts[0], parts[1]
 
 
-def _error(part: Any) -> str:
-    said = part.trace.error.get("message")
-    return f" ({str(said)[:120]})" if said else ""
+def _error(part: Run) -> str:
+    message = part.trace.error.get("message")
+    return f" ({str(message)[:120]})" if message else ""
 
 
 def _rates(run: Run) -> np.ndarray:
@@ -102,35 +112,33 @@ def _rates(run: Run) -> np.ndarray:
     return rates[np.isfinite(rates)]
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires when a stopped and resumed training differs from an uninterrupted one."""
-    shown = pick(numbers, "first_difference", "size", "largest", "stopped_at", "more_steps", "metric_gap")
-    first, stopped, more = numbers["first_difference"], numbers["stopped_at"], numbers["more_steps"]
-
-    def told(text: str, *suspects: tuple[str, float]) -> Verdict:
-        return Verdict("resumption", True, text, shown, tuple(Suspect(one, score, text) for one, score in suspects))
-
+    first, stopped, more = numbers.first_difference, numbers.stopped_at, numbers.more_steps
+    rounding = not first or (numbers.size < NOISE and first > 1)
+    fired, causes = True, ()
+    text = (
+        f"resumed after step {stopped:.0f}, the run differs from step {first:.0f} on by {numbers.size:.1g} of the loss"
+    )
     if more:
         extra = "steps are trained twice" if more > 0 else "steps are skipped"
-        return told(f"stopped after step {stopped:.0f} and resumed: {abs(more):.0f} {extra} (usually 0)")
-    rounding = not first or (numbers["size"] < NOISE and first > 1)
-    if rounding and numbers["metric_gap"] < NOISE:
+        text = f"stopped after step {stopped:.0f} and resumed: {abs(more):.0f} {extra} (usually 0)"
+    elif rounding and numbers.metric_gap < NOISE:
         after = "to the last bit" if not first else "up to rounding"
-        return Verdict(
-            "resumption",
-            False,
-            f"stopped after step {stopped:.0f} and resumed, the run continues as before, {after}",
-            shown,
-        )
-    if rounding:
-        text = f"the losses after the stop are equal, but the metrics at the end differ by {numbers['metric_gap']:.2g}"
-        return told(text, ("resume/last_instead_of_best", 0.5))
-    size = f"{numbers['size']:.1g} of the loss"
-    text = f"resumed after step {stopped:.0f}, the run differs from step {first:.0f} on by {size}"
-    if numbers.get("first_rate", 0) > stopped + 1:  # the optimizer's state holds the learning rate of the first step
-        return told(f"{text}: the learning rate is different", ("resume/scheduler_restarted", 0.6))
-    if math.isclose(first, stopped + 1) or first <= stopped:
+        text = f"stopped after step {stopped:.0f} and resumed, the run continues as before, {after}"
+        fired = False
+    elif rounding:
+        text = f"the losses after the stop are equal, but the metrics at the end differ by {numbers.metric_gap:.2g}"
+        causes = (("last_instead_of_best", 0.5),)
+    elif numbers.first_rate > stopped + 1:  # the optimizer's state holds the learning rate of the first step
+        text += ": the learning rate is different"
+        causes = (("scheduler_restarted", 0.6),)
+    elif math.isclose(first, stopped + 1) or first <= stopped:
         text += ": RNG state or weights are not those of the stop"
-        return told(text, ("resume/generator_not_restored", 0.5), ("resume/last_instead_of_best", 0.2))
-    text += ": the weights match the checkpoint, the next update does not"
-    return told(text, ("resume/optimizer_state_lost", 0.6), ("resume/scaler_state_lost", 0.2))
+        causes = (("generator_not_restored", 0.5), ("last_instead_of_best", 0.2))
+    else:
+        text += ": the weights match the checkpoint, the next update does not"
+        causes = (("optimizer_state_lost", 0.6), ("scaler_state_lost", 0.2))
+    suspects = tuple(Suspect(f"resume/{name}", score, text) for name, score in causes)
+    return Verdict("resumption", fired, text, numbers.labeled(), suspects)

@@ -9,13 +9,15 @@ several times, only what no backward() freed counts.
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import pick, share
+from bugzoo.diagnostics._tools import share
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import again
 from bugzoo.rerun.model import live
@@ -23,11 +25,7 @@ from bugzoo.running.result import Run
 from bugzoo.watching.graph import nodes
 
 COST = 1
-SHOWN = {
-    "kept_share": ("share of operations with activations after backward()", "0 to 0.5"),
-    "kept_mib": ("activations alive after backward() (MiB)", ""),
-    "backwards": ("backward passes per step", ""),
-}
+VIEW = "memory"
 KNOWN_PROBLEMS = (
     "A false positive for a GAN whose discriminator step keeps its graph because the generator step goes back "
     "through the same samples. "
@@ -36,6 +34,15 @@ KNOWN_PROBLEMS = (
 HEALTHY = example()
 SICK = example(("loss.backward()", "loss.backward(retain_graph=True)"))
 TIMES = 3
+
+
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """A share between 0 and 1, MiB, and a count."""
+
+    kept_share: float = number("share of operations with activations after backward()", (0, 0.5))
+    kept_mib: float = number("activations alive after backward() (MiB)")
+    backwards: float = number("backward passes per step", hidden="the view of gradients has it")
 
 
 @contextlib.contextmanager
@@ -59,7 +66,7 @@ def _went_backward() -> Iterator[list[list[torch.Tensor]]]:
 
 def held(node: Any) -> tuple[bool, list[torch.Tensor]] | None:
     """(does it still hold what it saved?, those tensors) of one operation of a graph; None if it saves no tensor."""
-    kept, found = False, []
+    changed, saved = False, []
     for name in dir(node):
         if not name.startswith("_saved_") and name != "saved_tensors":
             continue
@@ -68,43 +75,45 @@ def held(node: Any) -> tuple[bool, list[torch.Tensor]] | None:
         except RuntimeError as error:
             if "second time" in str(error):  # freed
                 return False, []
-            kept = True  # still there, and changed in place since, as the optimizer changes a weight
+            changed = True  # still there, and changed in place since, as the optimizer changes a weight
             continue
         tensors = value if isinstance(value, list | tuple) else [value]
-        found += [one for one in tensors if isinstance(one, torch.Tensor)]
-    return (True, found) if found or kept else None
+        saved += [tensor for tensor in tensors if isinstance(tensor, torch.Tensor)]
+    return (True, saved) if saved or changed else None
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Shares and MiB. Raises NotApplicable where the loop's body cannot run again."""
-    own = {p.untyped_storage().data_ptr() for model in live(run).models for p in model.parameters()}
+    parameters = {p.untyped_storage().data_ptr() for model in live(run).models for p in model.parameters()}
     with _went_backward() as heard:
         again(run, TIMES)
-    steps = [some for some in heard if some]
+    steps = [losses for losses in heard if losses]
     if not steps:
         raise NotApplicable("the loop's body called no backward() when it ran again")
-    looked = [_kept(some, own) for some in steps]
-    return {
-        "kept_share": max(kept for kept, _ in looked),
-        "kept_mib": max(size for _, size in looked) / 2**20,
-        "backwards": sum(map(len, steps)) / len(steps),
-    }
+    shares, sizes = zip(*(_holding(losses, parameters) for losses in steps), strict=True)
+    return Numbers(kept_share=max(shares), kept_mib=max(sizes) / 2**20, backwards=sum(map(len, steps)) / len(steps))
 
 
-def _kept(losses: list[torch.Tensor], own: set[int]) -> tuple[float, int]:
-    """(share of the operations, bytes beside the storages in `own`) that the graphs of one step still hold."""
+def _holding(losses: list[torch.Tensor], parameters: set[int]) -> tuple[float, int]:
+    """(share of the operations, bytes beside the storages in `parameters`) that the graphs of one step still hold."""
     order = dict.fromkeys(node for loss in losses if loss.grad_fn is not None for node in nodes(loss.grad_fn))
-    said = [one for one in map(held, order) if one is not None]
-    storages = {one.untyped_storage().data_ptr(): one.untyped_storage() for _, some in said for one in some}
-    size = sum(storage.nbytes() for place, storage in storages.items() if place not in own)
-    return sum(kept for kept, _ in said) / max(len(said), 1), size
+    states = [state for state in map(held, order) if state is not None]
+    storages = {
+        tensor.untyped_storage().data_ptr(): tensor.untyped_storage() for _, saved in states for tensor in saved
+    }
+    size = sum(storage.nbytes() for place, storage in storages.items() if place not in parameters)
+    return sum(holds for holds, _ in states) / max(len(states), 1), size
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires where more than half of the operations still hold their saved tensors after all backward passes."""
-    shown = pick(numbers, *SHOWN)
-    kept = numbers["kept_share"]
-    if kept > 0.5:
-        text = f"after backward() {share(kept)} of the operations hold saved tensors (usually 0): {numbers['kept_mib']:.2g} MiB"
-        return Verdict("retain_graph", True, text, shown, (Suspect("memory/retain_graph_left_on", 0.85, text),))
-    return Verdict("retain_graph", False, "backward() frees what the forward pass saved for it", shown)
+    suspects: tuple[Suspect, ...] = ()
+    text = "backward() frees what the forward pass saved for it"
+    if numbers.kept_share > 0.5:
+        text = (
+            f"after backward() {share(numbers.kept_share)} of the operations hold saved tensors (usually 0): "
+            f"{numbers.kept_mib:.2g} MiB"
+        )
+        suspects = (Suspect("memory/retain_graph_left_on", 0.85, text),)
+    return Verdict("retain_graph", bool(suspects), text, numbers.labeled(), suspects)

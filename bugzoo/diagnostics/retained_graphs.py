@@ -10,12 +10,14 @@ One such pass is usual. Several mean that a list collects outputs with their gra
 
 import gc
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import need_steps, pick
+from bugzoo.diagnostics._tools import need_steps
+from bugzoo.diagnostics.numbers import Measured, judges, optional
 from bugzoo.diagnostics.retain_graph import held
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import live
@@ -23,12 +25,7 @@ from bugzoo.running.result import Run
 from bugzoo.watching.functional import wrapped
 
 COST = 0
-SHOWN = {
-    "evaluations_with_graph": ("passes in eval mode with gradients, no backward()", "0"),
-    "evaluations_without": ("passes in eval mode without gradients", ""),
-    "passes": ("forward passes with activations alive at the end", "0 to 1"),
-    "held_mib": ("activations alive at the end (MiB)", ""),
-}
+VIEW = "memory"
 KNOWN_PROBLEMS = (
     "A false positive for saliency or adversarial inputs in eval mode that use torch.autograd.grad on the inputs "
     "instead of backward(). "
@@ -50,10 +47,22 @@ MOST = 20_000
 """Operations that are looked at."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Counts of forward passes, and MiB. The first two need an evaluation, the last two the live model."""
+
+    evaluations_without: float | None = optional("passes in eval mode without gradients", view="modes")
+    evaluations_with_graph: float | None = optional(
+        "passes in eval mode with gradients, no backward()", (0, 0), view="modes"
+    )
+    passes: float | None = optional("forward passes with activations alive at the end", (0, 1))
+    held_mib: float | None = optional("activations alive at the end (MiB)")
+
+
+def measure(run: Run) -> Numbers:
     """Counts and MiB; absent where they cannot be known. Raises NotApplicable without an evaluation and live objects."""
     need_steps(run, 1)
-    numbers: dict[str, Any] = {}
+    numbers: dict[str, float] = {}
     why = ""
     for part in (_evaluations, _left):
         try:
@@ -62,38 +71,42 @@ def measure(run: Run) -> dict[str, Any]:
             why = why or str(error)
     if not numbers:
         raise NotApplicable(why)
-    return numbers
+    return Numbers.from_mapping(numbers)
 
 
 def _evaluations(run: Run) -> dict[str, float]:
     """Forward passes of the trained model in eval mode, with a graph that no backward() used, and without."""
-    judged = [one for one in run.trace.forwards if one.learns and not one.training and not one.followed_by_backward]
-    without = sum(one.count for one in run.trace.forwards if one.learns and not one.training and not one.grad)
-    wanted = any(one.trainable for one in run.trace.parameters)  # where no parameter wants a gradient no graph is built
-    kept = sum(one.count for one in judged if one.grad and wanted)
-    if not kept and not without and wanted:
+    passes = [forward for forward in run.trace.forwards if forward.learns and not forward.training]
+    without = sum(forward.count for forward in passes if not forward.grad)
+    trains = any(
+        parameter.trainable for parameter in run.trace.parameters
+    )  # no graph is built where none wants a gradient
+    unused = sum(forward.count for forward in passes if forward.grad and trains and not forward.followed_by_backward)
+    if not unused and not without and trains:
         raise NotApplicable("the trained model was not evaluated")
-    return {"evaluations_with_graph": float(kept), "evaluations_without": float(without)}
+    return {"evaluations_with_graph": float(unused), "evaluations_without": float(without)}
 
 
 def _left(run: Run) -> dict[str, float]:
     """Forward passes whose activations are still in memory, and their size. Raises NotApplicable without live objects."""
-    own = {p.untyped_storage().data_ptr() for model in live(run).models for p in model.parameters()}
+    parameters = {p.untyped_storage().data_ptr() for model in live(run).models for p in model.parameters()}
     weights = {id(p) for model in live(run).models for p in model.parameters()}
     users: dict[int, Counter[bool]] = {}
     storages: dict[int, int] = {}
-    seen: set[Any] = set()
-    waiting = [one.grad_fn for one in gc.get_objects() if type(one) is torch.Tensor and one.grad_fn is not None]
-    while waiting and len(seen) < MOST:
+    visited: set[Any] = set()
+    waiting = [
+        tensor.grad_fn for tensor in gc.get_objects() if type(tensor) is torch.Tensor and tensor.grad_fn is not None
+    ]
+    while waiting and len(visited) < MOST:
         node = waiting.pop()
-        if node in seen:
+        if node in visited:
             continue
-        seen.add(node)
+        visited.add(node)
         state = held(node)
         if state is not None:
-            tensors = [one for one in state[1] if not wrapped(one)]  # one that torch.func made has no storage
-            sizes = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in tensors}
-            storages |= {place: size for place, size in sizes.items() if place not in own}
+            tensors = [tensor for tensor in state[1] if not wrapped(tensor)]  # what torch.func wraps has no storage
+            sizes = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in tensors}
+            storages |= {place: size for place, size in sizes.items() if place not in parameters}
         for parent, _ in node.next_functions:
             if parent is None:
                 continue
@@ -108,12 +121,13 @@ def _left(run: Run) -> dict[str, float]:
     }
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on evaluations with a graph, and where more than one forward pass still holds its activations."""
-    shown, suspects = pick(numbers, *SHOWN), []
-    passes, with_graph = numbers.get("passes", 0.0), numbers.get("evaluations_with_graph", 0.0)
+    suspects: list[Suspect] = []
+    passes, with_graph = numbers.passes or 0.0, numbers.evaluations_with_graph or 0.0
     if passes > 1:
-        text = f"{passes:.0f} forward passes still hold their activations at the end: {numbers['held_mib']:.2g} MiB"
+        text = f"{passes:.0f} forward passes still hold their activations at the end: {numbers.held_mib:.2g} MiB"
         suspects.append(Suspect("memory/evaluation_keeps_graph", 0.7, text))
         suspects.append(Suspect("memory/retain_graph_left_on", 0.3, text))
     if with_graph > 0:
@@ -121,6 +135,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         # it costs memory and no accuracy: whatever keeps a model from learning stands before it
         suspects.append(Suspect("modes/no_grad_missing", 0.6, text))
         suspects.append(Suspect("memory/evaluation_keeps_graph", 0.4, text))
-    if suspects:
-        return Verdict("retained_graphs", True, suspects[0].reason, shown, tuple(suspects))
-    return Verdict("retained_graphs", False, "evaluation ran without a graph, and none is left at the end", shown)
+    text = suspects[0].reason if suspects else "evaluation ran without a graph, and none is left at the end"
+    return Verdict("retained_graphs", bool(suspects), text, numbers.labeled(), tuple(suspects))

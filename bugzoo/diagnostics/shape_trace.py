@@ -8,27 +8,22 @@ pairs that are stacked, change their first axis on purpose.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
-from bugzoo.diagnostics._tools import batches, model_of, pick
+from bugzoo.diagnostics._tools import batches, model_of
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Verdict
 from bugzoo.rerun.model import call, quiet, tensors
 from bugzoo.running.result import Run
 
 COST = 1
+VIEW = "layers"
 ACCUSES = False
-SHOWN = {
-    "modules": ("modules that were called", ""),
-    "samples_in": ("first axis of the input", ""),
-    "samples_out": ("first axis of the output", "that of the input"),
-    "changed_at": ("first module call that changes the first axis, 0 for none", "0"),
-    "answer_axes": ("axes of the output", ""),
-    "target_axes": ("axes of the targets", ""),
-}
 KNOWN_PROBLEMS = (
     "It never fires, because the first axis also changes on purpose, where sequences are flattened or pairs are "
     "stacked. "
@@ -42,7 +37,20 @@ MOST = 200
 """Most calls in `path`."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Sizes and places, from 1; `path`: a line "name (type): shape -> shape" for each call; `target_axes` NaN without targets."""
+
+    samples_in: float = number("first axis of the input")
+    samples_out: float = number("first axis of the output", "that of the input")
+    changed_at: float = number("first module call that changes the first axis, 0 for none", (0, 0))
+    answer_axes: float = number("axes of the output")
+    target_axes: float = number("axes of the targets")
+    modules: float = number("modules that were called", hidden="the picture has a row for each")
+    path: list[str]
+
+
+def measure(run: Run) -> Numbers:
     """The path as text, and its ends as numbers. Raises NotApplicable without an input tensor."""
     batch = batches(run)[-1]
     arguments = Call.of(batch)
@@ -53,8 +61,8 @@ def measure(run: Run) -> dict[str, Any]:
     with quiet(model_of(run, batch)) as model:
         names = {module: name or type(module).__name__ for name, module in model.named_modules()}
 
-        def note(module: torch.nn.Module, given: Any, answer: Any) -> None:
-            entered, left = tensors(given), tensors(answer)
+        def note(module: torch.nn.Module, inputs: Any, answer: Any) -> None:
+            entered, left = tensors(inputs), tensors(answer)
             if not entered or not left or len(path) >= MOST:
                 return
             before, after = tuple(entered[0].shape), tuple(left[0].shape)
@@ -69,22 +77,22 @@ def measure(run: Run) -> dict[str, Any]:
         finally:
             for hook in hooks:
                 hook.remove()
-    return {
-        "modules": float(len(path)),
-        "samples_in": float(rows),
-        "samples_out": float(out.shape[0]),
-        "changed_at": float(changed[0]) if changed else 0.0,
-        "answer_axes": float(out.ndim),
-        "target_axes": float(batch.targets.ndim) if batch.targets is not None else math.nan,
-        "path": path,
-    }
+    return Numbers(
+        modules=float(len(path)),
+        samples_in=float(rows),
+        samples_out=float(out.shape[0]),
+        changed_at=float(changed[0]) if changed else 0.0,
+        answer_axes=float(out.ndim),
+        target_axes=float(batch.targets.ndim) if batch.targets is not None else math.nan,
+        path=path,
+    )
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Never fires: it says where the first axis changes, and the script says whether on purpose."""
-    shown = pick(numbers, *SHOWN)
-    text = f"the input has {numbers['samples_in']:.0f} samples, the output {numbers['samples_out']:.0f}"
-    at = int(numbers["changed_at"])
-    if at and numbers["path"]:
-        text += f"; the first axis changes at {numbers['path'][at - 1]}"
-    return Verdict("shape_trace", False, text, shown)
+    text = f"the input has {numbers.samples_in:.0f} samples, the output {numbers.samples_out:.0f}"
+    at = int(numbers.changed_at)
+    if at and numbers.path:
+        text += f"; the first axis changes at {numbers.path[at - 1]}"
+    return Verdict("shape_trace", False, text, numbers.labeled())

@@ -5,21 +5,18 @@ have memorized a sample that it was trained on, so this sample says nothing abou
 so a few shared samples are usual.
 """
 
-from typing import Any
+from dataclasses import dataclass
 
 from bugzoo.diagnostics._data import rows, training_loader
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import pick, share
+from bugzoo.diagnostics._tools import share
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "shared": ("share of validation samples that are training samples too", "0 to 0.1"),
-    "validated": ("validation samples that were compared", ""),
-    "trained": ("training samples that were compared", ""),
-}
+VIEW = "evaluation"
 KNOWN_PROBLEMS = (
     "A false positive where the evaluation reads the training loader last on purpose, or where short inputs repeat "
     "in over 40 % of samples. "
@@ -42,35 +39,44 @@ SICK = example(*_LOADERS[:5], (_LOADERS[5][0], _LOADERS[5][1].replace("in valida
 MUCH = 0.4
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Counts, and a share between 0 and 1; `same_loader` is 1 if the evaluation reads the training data set."""
+
+    trained: float = number("training samples that were compared")
+    validated: float = number("validation samples that were compared")
+    shared: float = number("share of validation samples that are training samples too", (0, 0.1))
+    same_loader: float
+
+
+def measure(run: Run) -> Numbers:
     """Shares of samples. Raises NotApplicable where training or evaluation reads no DataLoader with a length."""
     loader = training_loader(run)
     if loader is None:
         raise NotApplicable("the training loop reads no DataLoader, so its samples cannot be listed")
-    found = evaluated(run).loaders
-    if not found:
+    loaders = evaluated(run).loaders
+    if not loaders:
         raise NotApplicable("the evaluation reads no DataLoader, so its samples cannot be listed")
-    known, _ = rows(loader.dataset)
-    asked, _ = rows(found[-1].dataset)
-    if not known or not asked:
+    trained, _ = rows(loader.dataset)
+    validated, _ = rows(loaders[-1].dataset)
+    if not trained or not validated:
         raise NotApplicable("the training set or the validation set has no samples")
-    trained = set(known)
-    return {
-        "shared": sum(one in trained for one in asked) / len(asked),
-        "same_loader": float(found[-1].dataset is loader.dataset),
-        "validated": float(len(asked)),
-        "trained": float(len(known)),
-    }
+    samples = set(trained)
+    return Numbers(
+        trained=float(len(trained)),
+        validated=float(len(validated)),
+        shared=sum(sample in samples for sample in validated) / len(validated),
+        same_loader=float(loaders[-1].dataset is loader.dataset),
+    )
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires when more than 40 % of the validation samples were trained on."""
-    shown = pick(numbers, "shared", "validated", "trained")
     text = (
-        f"{share(numbers['shared'])} of {numbers['validated']:.0f} validation samples are also training samples "
+        f"{share(numbers.shared)} of {numbers.validated:.0f} validation samples are also training samples "
         "(usually near 0)"
     )
-    if numbers["shared"] <= MUCH:
-        return Verdict("train_validation_overlap", False, text, shown)
-    cause = "fit/metric_on_train_set" if numbers["same_loader"] else "data/leaky_split"
-    return Verdict("train_validation_overlap", True, text, shown, (Suspect(cause, 0.85, text),))
+    cause = "fit/metric_on_train_set" if numbers.same_loader else "data/leaky_split"
+    suspects = (Suspect(cause, 0.85, text),) if numbers.shared > MUCH else ()
+    return Verdict("train_validation_overlap", bool(suspects), text, numbers.labeled(), suspects)

@@ -24,16 +24,14 @@ from torch.utils._pytree import tree_leaves
 
 import bugzoo
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import batches, pick
+from bugzoo.diagnostics._tools import batches
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import again
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "batch_copies": ("copies of the batch per forward pass", "0 to 1.5"),
-    "inside": ("device changes inside a forward pass", "0"),
-}
+VIEW = "time"
 KNOWN_PROBLEMS = (
     "A false positive where a copy of the batch is changed on purpose, as in masked language modeling. "
     "It misses copies by a library, copies that also change the dtype, and activations that move between two GPUs."
@@ -48,6 +46,14 @@ _COPIES = {"clone", "to", "cuda", "cpu", "copy_", "contiguous"}
 _INSTALLED = (str(Path(torch.__file__).resolve().parents[1]), f"{Path(bugzoo.__file__).resolve().parent}{os.sep}")
 
 
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Counts per forward pass of the loop's body when it runs again."""
+
+    batch_copies: float = number("copies of the batch per forward pass", (0, 1.5))
+    inside: float = number("device changes inside a forward pass", (0, 0))
+
+
 @dataclass
 class _Counted:
     largest: int
@@ -58,20 +64,20 @@ class _Counted:
     depth: int = 0
     waiting: bool = True
     """The step is over, and the model has not been called since."""
-    seen: list[tuple[Any, Any, float]] = field(default_factory=list)
+    copies: list[tuple[Any, Any, float]] = field(default_factory=list)
     """(source, result, how often its numbers were copied so far) of each copy of this step, in batches."""
 
     def copy(self, source: torch.Tensor, result: torch.Tensor) -> None:
         """Count a copy of a batch or of a part of one. It is one more than its source has behind it."""
         share = result.numel() / self.largest
-        behind = [times for _, made, times in self.seen if _shares(source, made)]
-        behind += [times for given, _, times in self.seen if _same(source, given)]  # copied a second time
-        self.seen.append((source, result, share + max(behind, default=0.0)))
+        behind = [times for _, earlier, times in self.copies if _shares(source, earlier)]
+        behind += [times for earlier, _, times in self.copies if _same(source, earlier)]  # copied a second time
+        self.copies.append((source, result, share + max(behind, default=0.0)))
 
     def close(self) -> None:
         """End a step: what was copied most often counts."""
-        self.copied += max((times for *_, times in self.seen), default=0.0)
-        self.seen = []
+        self.copied += max((times for *_, times in self.copies), default=0.0)
+        self.copies = []
 
 
 class _Copies(TorchFunctionMode):
@@ -100,14 +106,14 @@ class _Copies(TorchFunctionMode):
             counted.copy(source, result)
 
 
-def _shares(one: torch.Tensor, other: torch.Tensor) -> bool:
-    if one.device != other.device or one.is_meta:
+def _shares(left: torch.Tensor, right: torch.Tensor) -> bool:
+    if left.device != right.device or left.is_meta:
         return False
-    return one.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
+    return left.untyped_storage().data_ptr() == right.untyped_storage().data_ptr()
 
 
-def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return _shares(one, other) and bool(one.storage_offset() == other.storage_offset()) and one.shape == other.shape
+def _same(left: torch.Tensor, right: torch.Tensor) -> bool:
+    return _shares(left, right) and bool(left.storage_offset() == right.storage_offset()) and left.shape == right.shape
 
 
 def _of_script(frame: FrameType | None) -> bool:
@@ -144,29 +150,30 @@ def _listening(largest: int, main: torch.nn.Module | None) -> Iterator[_Counted]
             handle.remove()
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Copies per call of the model. Raises NotApplicable where the loop's body cannot run again."""
     batch = batches(run)[0]
-    given = tree_leaves((batch.args, batch.kwargs))
-    largest = max((one.numel() for one in given if isinstance(one, torch.Tensor)), default=0)
+    leaves = tree_leaves((batch.args, batch.kwargs))
+    largest = max((leaf.numel() for leaf in leaves if isinstance(leaf, torch.Tensor)), default=0)
     if not largest:
         raise NotApplicable("the model was called with no tensor")
     with _listening(largest, batch.module) as counted:
         again(run, TIMES, converting=True)
     if not counted.calls:
         raise NotApplicable("the loop's body did not call the model when it ran again")
-    return {"batch_copies": counted.copied / counted.calls, "inside": counted.inside / counted.calls}
+    return Numbers(batch_copies=counted.copied / counted.calls, inside=counted.inside / counted.calls)
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires where the batch is copied twice, or where an activation changes device within the model."""
-    shown, copied, inside = pick(numbers, *SHOWN), numbers["batch_copies"], numbers["inside"]
     text = (
-        f"the batch is copied {copied:.2g} times before the model gets it (usually 0 or 1), "
-        f"{inside:.2g} activations change device (usually 0)"
+        f"the batch is copied {numbers.batch_copies:.2g} times before the model gets it (usually 0 or 1), "
+        f"{numbers.inside:.2g} activations change device (usually 0)"
     )
-    if inside > 0.5:
-        return Verdict("transfers", True, text, shown, (Suspect("device/half_on_cpu_half_on_gpu", 0.8, text),))
-    if copied > MANY:
-        return Verdict("transfers", True, text, shown, (Suspect("speed/data_copied_twice", 0.7, text),))
-    return Verdict("transfers", False, text, shown)
+    suspects: tuple[Suspect, ...] = ()
+    if numbers.inside > 0.5:
+        suspects = (Suspect("device/half_on_cpu_half_on_gpu", 0.8, text),)
+    elif numbers.batch_copies > MANY:
+        suspects = (Suspect("speed/data_copied_twice", 0.7, text),)
+    return Verdict("transfers", bool(suspects), text, numbers.labeled(), suspects)

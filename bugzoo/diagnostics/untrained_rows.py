@@ -9,24 +9,22 @@ or evaluation use, is then large. A vocabulary from elsewhere has many rows that
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import pick, share
+from bugzoo.diagnostics._tools import share
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
 from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1
+VIEW = "weights"
 WHOLE = True  # a training that was cut short has not seen all its data
-SHOWN = {
-    "read": ("words that the evaluation reads", ""),
-    "untrained_share": ("share of words whose embedding row had no gradient", "0 to 0.02"),
-    "reached_share": ("share of embedding rows used in training or evaluation", ""),
-}
 KNOWN_PROBLEMS = (
     "A false positive for pretrained vectors, whose rows help without a gradient, and for recommenders whose "
     "validation set has new items. "
@@ -54,6 +52,16 @@ MUCH, OWN = 0.02, 0.6
 _MEMORIES = ("exp_avg_sq", "exp_avg", "momentum_buffer", "sum", "square_avg")
 
 
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Counts, and shares between 0 and 1, of the embedding with most untrained words."""
+
+    read: float = number("words that the evaluation reads")
+    untrained_share: float = number("share of words whose embedding row had no gradient", (0, 0.02))
+    reached_share: float = number("share of embedding rows used in training or evaluation")
+    untrained_rows: float
+
+
 def _reached(run: Run, weight: torch.Tensor) -> torch.Tensor | None:
     """(rows,) bool: those that some gradient reached, by the optimizer's state; None where it has none."""
     for optimizer in live(run).optimizers:
@@ -69,16 +77,17 @@ def _reached(run: Run, weight: torch.Tensor) -> torch.Tensor | None:
     return None
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run) -> Numbers:
     """Shares between 0 and 1, of the embedding with most untrained words. Raises NotApplicable without a trained one."""
-    kept = live(run)
-    model = kept.models[0] if kept.models else None
-    tables = [one for one in model.modules() if isinstance(one, torch.nn.Embedding)] if model is not None else []
-    known = {one: reached for one in tables if (reached := _reached(run, one.weight)) is not None and reached.any()}
-    if not known:
+    models = live(run).models
+    tables = [module for module in models[0].modules() if isinstance(module, torch.nn.Embedding)] if models else []
+    trained = {
+        table: reached for table in tables if (reached := _reached(run, table.weight)) is not None and reached.any()
+    }
+    if not trained:
         raise NotApplicable("no embedding was trained by an optimizer with a state for each row")
-    read: dict[torch.nn.Embedding, Counter[int]] = {one: Counter() for one in known}
-    fillers: dict[torch.nn.Embedding, set[int]] = {one: set() for one in known}
+    read: dict[torch.nn.Embedding, Counter[int]] = {table: Counter() for table in trained}
+    fillers: dict[torch.nn.Embedding, set[int]] = {table: set() for table in trained}
 
     def called(module: Any, args: Any) -> None:
         if args and isinstance(args[0], torch.Tensor):
@@ -86,42 +95,43 @@ def measure(run: Run) -> dict[str, Any]:
             if args[0].ndim == 2:  # the most common last token is padding, where the table has no padding_idx
                 fillers[module].add(int(args[0][:, -1].mode().values))
 
-    handles = [one.register_forward_pre_hook(called) for one in known]
+    handles = [table.register_forward_pre_hook(called) for table in trained]
     try:
         evaluated(run, again=True)
     finally:
         for handle in handles:
             handle.remove()
-    found = [_numbers(one, known[one], read[one], fillers[one]) for one in known if read[one]]
-    if not found:
+    records = [_numbers(table, trained[table], read[table], fillers[table]) for table in trained if read[table]]
+    if not records:
         raise NotApplicable("the evaluation reads no embedding")
-    return max(found, key=lambda one: one["untrained_share"])
+    return max(records, key=lambda numbers: numbers.untrained_share)
 
 
-def _numbers(table: torch.nn.Embedding, reached: torch.Tensor, read: Counter[int], fillers: set[int]) -> dict[str, Any]:
+def _numbers(table: torch.nn.Embedding, reached: torch.Tensor, read: Counter[int], fillers: set[int]) -> Numbers:
     padding = {row for row in fillers if not reached[row]} | {table.padding_idx}
     counted = {row: times for row, times in read.items() if row not in padding}
     untrained = {row: times for row, times in counted.items() if not reached[row]}
     used = reached.clone()
     used[list(counted)] = True
     total = sum(counted.values())
-    return {
-        "read": float(total),
-        "untrained_share": sum(untrained.values()) / max(1, total),
-        "untrained_rows": float(len(untrained)),
-        "reached_share": float(used.float().mean()),
-    }
+    return Numbers(
+        read=float(total),
+        untrained_share=sum(untrained.values()) / max(1, total),
+        reached_share=float(used.float().mean()),
+        untrained_rows=float(len(untrained)),
+    )
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires where clearly over 2 % of the words read untrained rows, in a table of which most rows are used.
 
     Clearly: by two standard deviations of a count. Of 140 words, three may be new by chance.
     """
-    shown = pick(numbers, *SHOWN)
-    text = f"{share(numbers['untrained_share'])} of the {numbers['read']:.0f} words of the evaluation read an embedding row"
+    text = f"{share(numbers.untrained_share)} of the {numbers.read:.0f} words of the evaluation read an embedding row"
     text += " that no gradient reached (usually near 0)"
-    usual = MUCH * numbers["read"]
-    if numbers["untrained_share"] * numbers["read"] <= usual + 2 * math.sqrt(usual) or numbers["reached_share"] < OWN:
-        return Verdict("untrained_rows", False, text, shown)
-    return Verdict("untrained_rows", True, text, shown, (Suspect("data/leaky_vocabulary", 0.75, text),))
+    usual = MUCH * numbers.read
+    many = numbers.untrained_share * numbers.read > usual + 2 * math.sqrt(usual)
+    fired = many and numbers.reached_share >= OWN
+    suspects = (Suspect("data/leaky_vocabulary", 0.75, text),) if fired else ()
+    return Verdict("untrained_rows", fired, text, numbers.labeled(), suspects)

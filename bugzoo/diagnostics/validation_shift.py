@@ -8,6 +8,7 @@ inputs that are furthest from training count.
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,20 +16,15 @@ import torch
 from bugzoo.diagnostics._data import rows, training_loader
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
-from bugzoo.diagnostics._tools import batches, model_of, pick, share
+from bugzoo.diagnostics._tools import batches, model_of, share
+from bugzoo.diagnostics.numbers import Measured, judges, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
 from bugzoo.rerun.model import live, tensors
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "label_distance": ("share of labels to change until both sets match", "0 to 0.25"),
-    "unseen_classes": ("share of validation labels not in training", "0 to 0.05"),
-    "mean_shift": ("shift of the mean input, in training deviations", "0 to 0.3"),
-    "spread_ratio": ("deviation of validation inputs over training inputs", "0.5 to 2"),
-    "redrawn": ("share of inputs that change when it runs again", "0"),
-}
+VIEW = "evaluation"
 KNOWN_PROBLEMS = (
     "A false positive for a training set balanced on purpose, a test set from another domain, or random test-time "
     "augmentation. "
@@ -48,83 +44,92 @@ ROWS, VERY_FAR, OFF = 16, 1.0, 4.0
 """For inputs that were only seen: fewest samples, smallest mean shift in spreads, smallest ratio of the spreads."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Shares between 0 and 1, a shift in training deviations, and a ratio; None where nothing can be compared."""
+
+    label_distance: float | None = optional("share of labels to change until both sets match", (0, 0.25))
+    unseen_classes: float | None = optional("share of validation labels not in training", (0, 0.05))
+    mean_shift: float | None = optional("shift of the mean input, in training deviations", (0, 0.3))
+    spread_ratio: float | None = optional("deviation of validation inputs over training inputs", (0.5, 2))
+    redrawn: float | None = optional("share of inputs that change when it runs again", (0, 0))
+
+
+def measure(run: Run) -> Numbers:
     """Differences of labels and inputs; absent where there is nothing to compare. Raises NotApplicable."""
-    kept = batches(run)
-    numbers = _shifted(run, kept)
+    train_batches = batches(run)
+    trained_on, shifts = _floats(train_batches), _far_shifts(run, train_batches)
+    numbers = Numbers()
+    numbers.mean_shift, numbers.spread_ratio = _furthest(shifts)
     try:
-        found = evaluated(run)
+        evaluation = evaluated(run)
     except NotApplicable:
-        if not numbers:
+        if not shifts:
             raise
         return numbers
-    if found.classifies and all(y.ndim == 1 for _, y in found.pairs):
-        validated = torch.cat([y.long().cpu() for _, y in found.pairs])
-        trained = _labels(run, kept)
-        trained = trained[trained != found.ignored]
+    if evaluation.classifies and all(y.ndim == 1 for _, y in evaluation.pairs):
+        validated = torch.cat([y.long().cpu() for _, y in evaluation.pairs])
+        trained = _labels(run, train_batches)
+        trained = trained[trained != evaluation.ignored]
         if len(trained) and len(validated):
-            numbers |= _labelled(trained, validated)
-    if trained_on := _floats(kept):
-        alike = [x for x in found.inputs if x.is_floating_point() and x.shape[1:] == trained_on[0].shape[1:]]
-        numbers = _furthest([numbers, _shift(trained_on, alike)])
+            numbers.label_distance, numbers.unseen_classes = _label_distance(trained, validated)
+    if trained_on:
+        shape = trained_on[0].shape[1:]
+        shift = _shift(trained_on, [x for x in evaluation.inputs if x.is_floating_point() and x.shape[1:] == shape])
+        numbers.mean_shift, numbers.spread_ratio = _furthest([*shifts, *shift])
     # random windows of a text are not augmentation, nor is the input noise of a generator
-    if any(x.is_floating_point() for x in found.inputs) and (found.pairs or found.loaders):
+    if any(x.is_floating_point() for x in evaluation.inputs) and (evaluation.pairs or evaluation.loaders):
         second = evaluated(run, again=True)
-        if _each([y for _, y in found.pairs]) == _each([y for _, y in second.pairs]):
-            numbers["redrawn"] = _redrawn(found.inputs, second.inputs)
-    if not numbers:
+        if _each([y for _, y in evaluation.pairs]) == _each([y for _, y in second.pairs]):
+            numbers.redrawn = _redrawn(evaluation.inputs, second.inputs)
+    if not numbers.measured():
         raise NotApplicable("the evaluation has neither class labels nor inputs to compare")
     return numbers
 
 
-def _floats(kept: list[Any]) -> list[torch.Tensor]:
+def _floats(train_batches: list[Any]) -> list[torch.Tensor]:
     """The main inputs of the kept batches, those that are not tokens."""
-    inputs = [Call.of(batch).leaves[main] for batch in kept if (main := Call.of(batch).main()) is not None]
+    inputs = [Call.of(batch).leaves[main] for batch in train_batches if (main := Call.of(batch).main()) is not None]
     return [x for x in inputs if x.is_floating_point()]
 
 
-def _shifted(run: Run, kept: list[Any]) -> dict[str, Any]:
-    """How far off the inputs are that the trained model got without gradients while the script ran, at the worst place.
+def _far_shifts(run: Run, train_batches: list[Any]) -> list[tuple[float, float]]:
+    """How far off the inputs are that the trained model got without gradients while the script ran, by place.
 
     Only a place that is far off counts: a playing agent, or a grid for a plot, need not look like the training data.
     """
-    trained, model = _floats(kept), model_of(run, kept[0])
+    trained, model = _floats(train_batches), model_of(run, train_batches[0])
     shifts = []
-    for one in live(run).evaluations:
-        inputs = [x for x in tensors(one.args)[:1] if x.is_floating_point()]
+    for evaluation in live(run).evaluations:
+        inputs = [x for x in tensors(evaluation.args)[:1] if x.is_floating_point()]
         if (
-            one.module is model
+            evaluation.module is model
             and inputs
             and len(inputs[0]) >= ROWS
             and trained
             and inputs[0].shape[1:] == trained[0].shape[1:]
         ):
-            shift = _shift(trained, inputs)
-            if shift and (shift["mean_shift"] > VERY_FAR or not 1 / OFF < shift["spread_ratio"] < OFF):
-                shifts.append(shift)
-    return _furthest(shifts)
+            shifts += _shift(trained, inputs)
+    return [(mean, ratio) for mean, ratio in shifts if mean > VERY_FAR or not 1 / OFF < ratio < OFF]
 
 
-def _shift(trained: list[torch.Tensor], asked: list[torch.Tensor]) -> dict[str, float]:
-    """Distance of the means over the training spread, and ratio of the spreads; {} where there is nothing to compare."""
-    if not asked:
-        return {}
-    one, two = (torch.cat([x.detach().float().cpu().flatten() for x in some]) for some in (trained, asked))
+def _shift(trained: list[torch.Tensor], validated: list[torch.Tensor]) -> list[tuple[float, float]]:
+    """[(distance of the means over the training spread, ratio of the spreads)]; [] if nothing can be compared."""
+    if not validated:
+        return []
+    one, two = (torch.cat([x.detach().float().cpu().flatten() for x in inputs]) for inputs in (trained, validated))
     spread = float(one.std(correction=0))
     if spread <= LEAST * float(one.abs().max()):  # a single point, such as a boundary, has no spread to compare with
-        return {}
-    return {"mean_shift": abs(float(two.mean() - one.mean())) / spread, "spread_ratio": float(two.std()) / spread}
+        return []
+    return [(abs(float(two.mean() - one.mean())) / spread, float(two.std()) / spread)]
 
 
-def _furthest(shifts: list[dict[str, Any]]) -> dict[str, Any]:
-    """All numbers of several places, with the largest difference."""
-    known = [one for one in shifts if "spread_ratio" in one]
-    worst = max(known, key=lambda one: max(one["mean_shift"], abs(math.log(one["spread_ratio"] + 1e-9))), default={})
-    rest = {name: value for one in shifts for name, value in one.items()}
-    return rest | {name: worst[name] for name in ("mean_shift", "spread_ratio") if worst}
+def _furthest(shifts: list[tuple[float, float]]) -> tuple[float, float] | tuple[None, None]:
+    """The shift with the largest difference, of the means or of the spreads; (None, None) without any."""
+    return max(shifts, key=lambda shift: max(shift[0], abs(math.log(shift[1] + 1e-9))), default=(None, None))
 
 
-def _labels(run: Run, kept: list[Any]) -> torch.Tensor:
+def _labels(run: Run, train_batches: list[Any]) -> torch.Tensor:
     """All labels of the loader that training reads, else those of the kept batches."""
     loader = training_loader(run)
     if loader is not None:
@@ -132,11 +137,11 @@ def _labels(run: Run, kept: list[Any]) -> torch.Tensor:
             return torch.tensor(rows(loader.dataset)[1]).long()
         except NotApplicable:
             pass
-    found = [b.targets.cpu() for b in kept if b.targets is not None and b.targets.ndim == 1]
-    return torch.cat(found).long() if found else torch.empty(0).long()
+    labels = [b.targets.cpu() for b in train_batches if b.targets is not None and b.targets.ndim == 1]
+    return torch.cat(labels).long() if labels else torch.empty(0).long()
 
 
-def _labelled(trained: torch.Tensor, validated: torch.Tensor) -> dict[str, float]:
+def _label_distance(trained: torch.Tensor, validated: torch.Tensor) -> tuple[float, float]:
     """Half the sum of the differences of class shares (total variation), and the share of labels of new classes.
 
     A random split of the same labels gives the values by chance, which are subtracted. Few samples of many rare classes,
@@ -144,12 +149,11 @@ def _labelled(trained: torch.Tensor, validated: torch.Tensor) -> dict[str, float
     """
     every = torch.cat([trained, validated]).clamp(min=0)
     dealt = every[torch.randperm(len(every), generator=torch.Generator().manual_seed(0))]
-    apart, chance = (_apart(*one.split([len(trained), len(validated)])) for one in (every, dealt))
-    names = ("label_distance", "unseen_classes")
-    return {name: max(0.0, one - other) for name, one, other in zip(names, apart, chance, strict=True)}
+    distances, chance = (_distances(*y.split([len(trained), len(validated)])) for y in (every, dealt))
+    return max(0.0, distances[0] - chance[0]), max(0.0, distances[1] - chance[1])
 
 
-def _apart(trained: torch.Tensor, validated: torch.Tensor) -> tuple[float, float]:
+def _distances(trained: torch.Tensor, validated: torch.Tensor) -> tuple[float, float]:
     most = int(max(trained.max(), validated.max())) + 1
     one, two = (torch.bincount(y, minlength=most).double() / len(y) for y in (trained, validated))
     return float((one - two).abs().sum() / 2), float(two[one == 0].sum())
@@ -166,27 +170,26 @@ def _each(tensors: list[torch.Tensor]) -> Counter[bytes]:
     return Counter(row.tobytes() for x in tensors for row in torch.atleast_1d(x.detach().float().cpu()).numpy())
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires on labels more than 30 % apart, a mean 0.3 spreads off, a spread twice or half as large, inputs that change."""
-    shown = pick(numbers, "label_distance", "unseen_classes", "mean_shift", "spread_ratio", "redrawn")
     suspects = []
-    if numbers.get("label_distance", 0.0) > OTHER_CLASSES:
-        text = (
-            f"{share(numbers['label_distance'])} of the labels must change until training and validation match "
-            "(usually near 0)"
-        )
-        if numbers["unseen_classes"] > 0.01:
-            text += f"; {share(numbers['unseen_classes'])} of the validation labels never occur in training"
+    distance, unseen = numbers.label_distance or 0.0, numbers.unseen_classes or 0.0
+    if distance > OTHER_CLASSES:
+        text = f"{share(distance)} of the labels must change until training and validation match (usually near 0)"
+        if unseen > 0.01:
+            text += f"; {share(unseen)} of the validation labels never occur in training"
         suspects.append(Suspect("data/ordered_split", 0.85, text))
-    mean, ratio = numbers.get("mean_shift", 0.0), numbers.get("spread_ratio", 1.0)
+    mean, ratio = numbers.mean_shift or 0.0, 1.0 if numbers.spread_ratio is None else numbers.spread_ratio
     if mean > FAR or not SPREADS[0] < ratio < SPREADS[1]:
         text = (
             f"the mean of validation inputs is {mean:.2g} training spreads off (usually near 0), "
             f"and their spread is {ratio:.2g} times that in training (usually near 1)"
         )
         suspects.append(Suspect("data/wrong_normalisation", 0.8, text))
-    if numbers.get("redrawn", 0.0) > 0:
-        text = f"{share(numbers['redrawn'])} of the evaluation's inputs change when it runs a second time (usually 0)"
+    redrawn = numbers.redrawn or 0.0
+    if redrawn > 0:
+        text = f"{share(redrawn)} of the evaluation's inputs change when it runs a second time (usually 0)"
         suspects.append(Suspect("data/augmented_validation", 0.85, text))
     message = suspects[0].reason if suspects else "training and evaluation get the same kind of data"
-    return Verdict("validation_shift", bool(suspects), message, shown, tuple(suspects))
+    return Verdict("validation_shift", bool(suspects), message, numbers.labeled(), tuple(suspects))

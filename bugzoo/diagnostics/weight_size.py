@@ -6,21 +6,18 @@ may shrink as well, but its loss is low then.
 """
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, need_steps, pick
+from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.numbers import ANY, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
-SHOWN = {
-    "shrunk_to": ("norm at the end over the start, median of the matrices", "from 0.6"),
-    "smallest": ("norm at the end over the start, smallest of a matrix", ""),
-    "loss_left": ("loss at the end over that at the start", ""),
-}
+VIEW = "weights"
 KNOWN_PROBLEMS = (
     "A false positive where target noise keeps the loss above half of its start while a suitable weight decay "
     "shrinks the weights. "
@@ -30,7 +27,17 @@ HEALTHY = example()
 SICK = example(("lr=1e-2", "lr=1e-2, weight_decay=1.0"))
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """Ratios; the decay is NaN where no optimizer is alive, and the loss where it does not start above 0."""
+
+    shrunk_to: float = number("norm at the end over the start, median of the matrices", (0.6, ANY))
+    smallest: float = number("norm at the end over the start, smallest of a matrix")
+    weight_decay: float = number("largest weight_decay of a parameter group")
+    loss_left: float = number("loss at the end over that at the start")
+
+
+def measure(run: Run) -> Numbers:
     """Ratios of norms between the first and the last sampled step. Raises NotApplicable without two of them."""
     trace = run.trace
     need_steps(run, 8)
@@ -39,29 +46,30 @@ def measure(run: Run) -> dict[str, Any]:
     if sizes.ndim != 2 or len(sizes) < 2 or sizes.shape[1] != len(trace.parameters) or not matrices:
         raise NotApplicable("the size of the weights was recorded at fewer than two steps")
     first, last = sizes[0, matrices], sizes[-1, matrices]
-    known = (first > 0) & np.isfinite(first) & np.isfinite(last)
-    ratios = last[known] / first[known]
+    usable = (first > 0) & np.isfinite(first) & np.isfinite(last)
+    ratios = last[usable] / first[usable]
     loss = column(trace.loss)
     loss = loss[np.isfinite(loss)]
     if not len(ratios) or len(loss) < 6:
         raise NotApplicable("no weight matrix has a finite size, or too few losses are finite")
     optimizers = getattr(getattr(trace, "live", None), "optimizers", [])
-    decays = [group.get("weight_decay", 0.0) for one in optimizers for group in one.param_groups]
+    decays = [group.get("weight_decay", 0.0) for optimizer in optimizers for group in optimizer.param_groups]
     start = float(loss[:3].mean())
-    return {
-        "shrunk_to": float(np.median(ratios)),
-        "smallest": float(ratios.min()),
-        "weight_decay": float(max(decays, default=math.nan)),
-        "loss_left": float(loss[-max(3, len(loss) // 10) :].mean() / start) if start > 0 else math.nan,
-    }
+    return Numbers(
+        shrunk_to=float(np.median(ratios)),
+        smallest=float(ratios.min()),
+        weight_decay=float(max(decays, default=math.nan)),
+        loss_left=float(loss[-max(3, len(loss) // 10) :].mean() / start) if start > 0 else math.nan,
+    )
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires when weight decay made the weights small before the loss was small."""
-    shown = pick(numbers, "shrunk_to", "smallest", "loss_left")
-    text = f"weight matrices end at {numbers['shrunk_to']:.2g} of their initial size (usually about 1)"
-    if numbers["shrunk_to"] < 0.6 and numbers["loss_left"] > 0.5 and not numbers["weight_decay"] == 0:
-        text += f", and the loss at {numbers['loss_left']:.2g} of its first value"
-        text += f"; weight decay is {numbers['weight_decay']:.3g}" if numbers["weight_decay"] > 0 else ""
-        return Verdict("weight_size", True, text, shown, (Suspect("optimizer/weight_decay_too_strong", 0.85, text),))
-    return Verdict("weight_size", False, text, shown)
+    suspects: tuple[Suspect, ...] = ()
+    text = f"weight matrices end at {numbers.shrunk_to:.2g} of their initial size (usually about 1)"
+    if numbers.shrunk_to < 0.6 and numbers.loss_left > 0.5 and not numbers.weight_decay == 0:
+        text += f", and the loss at {numbers.loss_left:.2g} of its first value"
+        text += f"; weight decay is {numbers.weight_decay:.3g}" if numbers.weight_decay > 0 else ""
+        suspects = (Suspect("optimizer/weight_decay_too_strong", 0.85, text),)
+    return Verdict("weight_size", bool(suspects), text, numbers.labeled(), suspects)

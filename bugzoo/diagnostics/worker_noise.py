@@ -6,14 +6,15 @@ workers that start as the script starts them. `noise` says whether anything in i
 workers drew the same, and `repeated` whether the first draw of another epoch is the same as well.
 """
 
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 from torch.utils.data import DataLoader
 
 from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import need_steps, pick
+from bugzoo.diagnostics._tools import need_steps
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import tensors
 from bugzoo.rerun.permit import ask
@@ -21,12 +22,7 @@ from bugzoo.rerun.restore import same_random
 from bugzoo.running.result import Run
 
 COST = 1
-SHOWN = {
-    "noise": ("workers that draw random numbers (1: yes)", ""),
-    "identical": ("share of draws that two workers have in common", "0"),
-    "repeated": ("share of draws that two epochs have in common", "0"),
-    "workers": ("worker processes of the loader", ""),
-}
+VIEW = "repeat"
 KNOWN_PROBLEMS = (
     "A false positive for samples that depend on a call counter in each worker, as in a curriculum without "
     "randomness. "
@@ -49,7 +45,17 @@ HEALTHY = example((_LOADER[0], _LOADER[1].format(_NOISE.format(""))), *_REST)
 SICK = example((_LOADER[0], _LOADER[1].format(_NOISE.format(", generator=own"))), *_REST)
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """A count, and flags that are 0 or 1."""
+
+    workers: float = number("worker processes of the loader")
+    noise: float = number("workers that draw random numbers (1: yes)")
+    identical: float = number("share of draws that two workers have in common", (0, 0))
+    repeated: float = number("share of draws that two epochs have in common", (0, 0))
+
+
+def measure(run: Run) -> Numbers:
     """Zeros and ones. Raises NotApplicable where the training loop's loader has fewer than two workers."""
     need_steps(run, 1)
     loader = training_loader(run)
@@ -63,12 +69,12 @@ def measure(run: Run) -> dict[str, Any]:
     except Exception as error:  # a dataset may do anything
         raise NotApplicable(f"the workers cannot be started once more ({type(error).__name__})") from None
     noise = not _same(first[0], first[2])
-    return {
-        "noise": float(noise),
-        "identical": float(noise and _same(first[0], first[1])),
-        "repeated": float(noise and _same(first[0], next_epoch[0])),
-        "workers": float(loader.num_workers),
-    }
+    return Numbers(
+        noise=float(noise),
+        identical=float(noise and _same(first[0], first[1])),
+        repeated=float(noise and _same(first[0], next_epoch[0])),
+        workers=float(loader.num_workers),
+    )
 
 
 def _fetched(loader: DataLoader, rows: list[int]) -> list[list[torch.Tensor]]:
@@ -82,19 +88,20 @@ def _fetched(loader: DataLoader, rows: list[int]) -> list[list[torch.Tensor]]:
         multiprocessing_context=loader.multiprocessing_context,
         timeout=20,
     )
-    return [[one.clone() for one in tensors(batch)] for batch in again]
+    return [[tensor.clone() for tensor in tensors(batch)] for batch in again]
 
 
-def _same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
-    return len(one) == len(other) and all(map(torch.equal, one, other))
+def _same(first: list[torch.Tensor], second: list[torch.Tensor]) -> bool:
+    return len(first) == len(second) and all(map(torch.equal, first, second))
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fires where two workers draw the same random numbers."""
-    shown = pick(numbers, *SHOWN)
-    if numbers["identical"]:
+    suspects: tuple[Suspect, ...] = ()
+    text = "workers draw their own random numbers, or none"
+    if numbers.identical:
         text = "two workers that fetch the same batch draw the same random numbers"
-        text += ", and draw them again in the next epoch" if numbers["repeated"] else ""
+        text += ", and draw them again in the next epoch" if numbers.repeated else ""
         suspects = (Suspect("reproducibility/identical_worker_augmentation", 0.9, text),)
-        return Verdict("worker_noise", True, text, shown, suspects)
-    return Verdict("worker_noise", False, "workers draw their own random numbers, or none", shown)
+    return Verdict("worker_noise", bool(suspects), text, numbers.labeled(), suspects)

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bugzoo.errors import RENAMED
-
 _COMPARE = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le}
 _CLAIM = re.compile(r"^(?P<left>[\w.]+) (?P<op>[<>]=?|==) (?P<right>\S+)$")
 
@@ -43,14 +41,11 @@ class Claim:
 
 
 def parse(text: str) -> Claim:
-    """Raises ValueError for a text that is not a claim, or that names an instrument by an old name."""
+    """Raises ValueError for a text that is not a claim."""
     match = _CLAIM.match(text)
     if not match:
         raise ValueError(f"{text!r} is no claim; write `instrument.number > 0.5` or `metrics.name < healthy`")
-    claim = Claim(match["left"], match["op"], match["right"])
-    if claim.instrument in RENAMED:
-        raise ValueError(f"{text!r}: the instrument {claim.instrument} is called {RENAMED[claim.instrument]} now")
-    return claim
+    return Claim(match["left"], match["op"], match["right"])
 
 
 def number(result: Mapping[str, Any], name: str) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 from bugzoo import choices, views
 from bugzoo.choices import said
 from bugzoo.diagnostics.causes import NOTHING, cause
+from bugzoo.diagnostics.numbers import Number, digits
 from bugzoo.faults.evidence import Claim, parse
 from bugzoo.faults.model import LookAlike
 from bugzoo.grading import parse_answers
@@ -15,8 +16,7 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.looks import measured
 from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.texts import handed_out
-from bugzoo.views.row import Row, number
-from bugzoo.views.table import views_of
+from bugzoo.views import views_of
 
 WOULD = {">": "above", ">=": "at least", "<": "below", "<=": "at most", "==": "exactly"}
 NOTHING_SPEAKS = "Nothing that this run shows speaks for it."
@@ -91,13 +91,13 @@ def _number(exercise: Exercise, word: str, claims: list[Claim], looked: list[str
         ):
             usual = f" (usual: {row.usual_text()})" if row.usual_text() else ""
             would = f"With {word} it would be {WOULD[claim.op]} {claim.right}."
-            texts.setdefault(view in looked, f"in the view `{view}`, {row.label} is {number(value)}{usual}. {would}")
+            texts.setdefault(view in looked, f"in the view `{view}`, {row.label} is {digits(value)}{usual}. {would}")
     if True in texts:
         return f"You saw it: {texts[True]}"
     return f"You did not open the view that speaks against it: {texts[False]}" if False in texts else ""
 
 
-def _row(claim: Claim) -> tuple[str, Row] | None:
+def _row(claim: Claim) -> tuple[str, Number] | None:
     for view in views_of([claim.left]):
         for row in views.rows(view):
             if row.source == claim.left:
@@ -123,7 +123,7 @@ def _something(exercise: Exercise, looked: list[str], of: int) -> str:
             row.value(readings[name].numbers),
             "You saw it" if name in looked else "You did not open this view",
         )
-        return f"{head}: in the view `{name}`, {row.label} is {number(value)} (usual: {row.usual_text()})."
+        return f"{head}: in the view `{name}`, {row.label} is {digits(value)} (usual: {row.usual_text()})."
     return NOTHING_SPEAKS
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bugzoo import device
-from bugzoo.diagnostics import instrument
+from bugzoo.diagnostics.numbers import of_instrument
 from bugzoo.faults.evidence import Claim, number, parse
 from bugzoo.grading import baseline, both_modes, checks, drawing, integrity, own_model, reference, runs
 from bugzoo.grading.model import FOR_A_PERSON, UNCHANGED, Break, Check, Exercise, Result, state_of
@@ -32,7 +32,7 @@ from bugzoo.grading.unreadable import Unreadable, check_text, for_a_person, of_e
 from bugzoo.grading.vital import vital
 from bugzoo.running import Job, Run, sandbox
 from bugzoo.scenario import Scenario
-from bugzoo.views.table import views_of
+from bugzoo.views import views_of
 from bugzoo.watching.steps import read
 
 OWN, MODES = "grader", "both_modes"
@@ -237,7 +237,7 @@ def _said(claim: Claim, value: float | None) -> str:
         what = both_modes.SAYS[key]
     else:
         view = ", ".join(f"`{one}`" for one in views_of([claim.left]))
-        what = f"View {view}, “{instrument(group).SHOWN[key][0]}”"
+        what = f"View {view}, “{of_instrument(group)[key].label}”"
     return f"{what} {value:.3g}." if value is not None else f"{what} was not measured."
 
 

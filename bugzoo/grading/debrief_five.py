@@ -1,6 +1,7 @@
 """The debrief of a *five*: what each run was, what was wrong with one of them, which numbers tell, look-alikes, what is next."""
 
 from bugzoo import faults, record
+from bugzoo.diagnostics.numbers import digits
 from bugzoo.frontend import headless
 from bugzoo.grading import fives
 from bugzoo.grading.another import parted
@@ -10,7 +11,6 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.recordings import recording
 from bugzoo.scenario import Scenario
-from bugzoo.views.row import number
 
 
 def show(exercise: Exercise) -> None:
@@ -89,7 +89,7 @@ def _telling(exercise: Exercise, right: fives.Truth) -> str:
     runs, lines = recording(exercise.name), ["### What tells\n"]
     for view, labels in right.telling.items():
         for row in (row for row in runs[right.run - 1].outside(view) if row.label in labels):
-            values = [number(row.value(one.readings[view].numbers)) for one in runs]
+            values = [digits(row.value(one.readings[view].numbers)) for one in runs]
             others = ", ".join(value for place, value in enumerate(values, 1) if place != right.run)
             usual = row.usual_text()
             lines.append(f"- `{view}`: {row.label} is {values[right.run - 1]} (usual: {usual}). The others: {others}.")

@@ -17,7 +17,7 @@ from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading import parse_answers
 from bugzoo.syntax import source_lines
-from bugzoo.views.table import views_of
+from bugzoo.views import views_of
 
 NO_VIEW = "no view was opened"
 NEAR = 3
@@ -192,7 +192,7 @@ def _evidence(right: Right, given: Any, weights: Weights) -> Part:
 
 
 def seen_in(names: Sequence[str]) -> list[str]:
-    """Return each name once, an instrument's as its view: records that are older than the views name instruments."""
+    """Return each name once, an instrument's as its view: a learner may have typed either."""
     return list(dict.fromkeys(view for name in names for view in (views_of([name]) or [name])))
 
 

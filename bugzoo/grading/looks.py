@@ -5,15 +5,15 @@ from itertools import zip_longest
 from typing import Any
 
 from bugzoo import device, views
-from bugzoo.diagnostics import question
-from bugzoo.errors import RENAMED, UserError, unknown
+from bugzoo.diagnostics import question, tools
+from bugzoo.diagnostics.numbers import digits, of_instrument
+from bugzoo.errors import UserError, unknown
 from bugzoo.frontend import fit
 from bugzoo.grading import healthy
 from bugzoo.lab.look import checked_step
 from bugzoo.lab.look import show as show  # an exercise shows a view as a lesson does
 from bugzoo.running import Job, Reading, run_worker
-from bugzoo.views.row import number
-from bugzoo.views.table import TOOLS, views_of
+from bugzoo.views import views_of
 
 WIDE = 96
 """Characters of a page: a longer line would break within a word."""
@@ -21,12 +21,12 @@ WIDE = 96
 
 def listed() -> str:
     """Return the views with their questions under their headings, and the tools."""
-    width, lines = max(map(len, (*views.names(), *TOOLS))), []
+    width, lines = max(map(len, (*views.names(), *tools()))), []
     for heading, names in views.HEADINGS.items():
         lines.append(heading)
         lines += [line for name in names for line in _asked(name, views.question(name), width)]
     lines.append("tools, as in program.tool(name)")
-    return "\n".join([*lines, *(line for name in TOOLS for line in _asked(name, question(name), width))])
+    return "\n".join([*lines, *(line for name in tools() for line in _asked(name, question(name), width))])
 
 
 def _asked(name: str, what: str, width: int) -> list[str]:
@@ -43,14 +43,14 @@ def checked(name: str, step: int | None) -> None:
 
 def checked_tool(name: str) -> None:
     """Raise UserError for an unknown tool."""
-    if name not in TOOLS:
-        raise unknown("tool", name, TOOLS, "program.views()")
+    if name not in tools():
+        raise unknown("tool", name, tools(), "program.views()")
 
 
 def moved(name: str) -> UserError:
     """Return the error for an instrument's name: it says which view or tool to use."""
-    if RENAMED.get(name, name) in TOOLS:
-        return UserError(f"{name!r} is a tool. Use program.tool({RENAMED.get(name, name)!r}).")
+    if name in tools():
+        return UserError(f"{name!r} is a tool. Use program.tool({name!r}).")
     if not (found := views_of([name])):
         return unknown("view", name, views.names(), "program.views()")
     return UserError(f"Exercises show views of a run now. Use program.look({found[0]!r}).")
@@ -115,10 +115,10 @@ def use(name: str, source: str, ranks: int, diagnosed: bool | None) -> dict[str,
     if not reading.applies:
         print(fit(f"  nothing to measure: {reading.why_not}"))
         return {}
-    rows = [(label, reading.numbers.get(key)) for key, (label, _) in instrument(name).SHOWN.items()]
+    rows = [(number.label, reading.numbers.get(key)) for key, number in of_instrument(name).items() if number.label]
     found = {label: value for label, value in rows if value is not None}
     width = max(map(len, found), default=0)
-    print("\n".join(f"  {label:{width}}  {number(value):>9}" for label, value in found.items()))
+    print("\n".join(f"  {label:{width}}  {digits(value):>9}" for label, value in found.items()))
     if diagnosed:
         print(fit(f"  {instrument(name).judge(reading.numbers).message}"))
     elif diagnosed is not None:

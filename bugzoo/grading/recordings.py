@@ -20,8 +20,8 @@ from bugzoo.plain import plain
 from bugzoo.running.reading import Reading
 
 if TYPE_CHECKING:
+    from bugzoo.diagnostics.numbers import Number
     from bugzoo.running import Run
-    from bugzoo.views.row import Row
 
 FOLDER = Path(__file__).parent / "recorded"
 JUDGED = "instrument "
@@ -38,7 +38,7 @@ class Recorded:
     metrics: Mapping[str, float]
     readings: Mapping[str, Reading]
 
-    def outside(self, view: str) -> "list[Row]":
+    def outside(self, view: str) -> "list[Number]":
         """Return the rows of a view whose number is outside its usual range."""
         return views.outside(view, self.readings[view].numbers)
 
@@ -106,8 +106,9 @@ def _kept(name: str, reading: Reading) -> Reading:
         return reading
     from matplotlib.figure import Figure
 
-    drawn = _Asked(reading.numbers)
-    views.view(name).draw(drawn, Figure())
+    seen = views.view(name).Numbers.from_mapping(reading.numbers)
+    seen.instruments = drawn = _Asked(seen.instruments)
+    views.draw(name, seen, Figure())
     shown = {row.source for row in views.rows(name)} | drawn.asked
     numbers = {key: value for key, value in reading.numbers.items() if key in shown or "." not in key}
     return Reading(numbers)

@@ -47,7 +47,7 @@ def measure(job: Job, run: Run, case: Scenario) -> dict[str, Reading]:
             if ended := next((one.outcome for one in more if one.outcome != "finished"), ""):
                 kind = "second" if len(more) == 1 else "resumed" if name == BY["resume"] else "further"
                 raise NotApplicable(f"the {kind} run ended as {ended}")
-            found[name] = Reading(instrument(name).measure(run, *more))
+            found[name] = Reading(instrument(name).measure(run, *more).measured())
         except NotApplicable as why:
             found[name] = Reading(why_not=str(why))
     return found

@@ -3,11 +3,14 @@
 An instrument's own message may name the cause and would leave nothing to find.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from string import Formatter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bugzoo.grading.alarms import Numbers, data, loss, machine, model, updates
+
+if TYPE_CHECKING:
+    from bugzoo.diagnostics.numbers import Number
 
 ALARMS = loss.TABLE | updates.TABLE | data.TABLE | model.TABLE | machine.TABLE
 MORE = updates.MORE | data.MORE
@@ -60,18 +63,19 @@ def _says(sentence: str, key: str) -> bool:
 
 def _labeled(name: str, numbers: Numbers) -> str:
     """Return the instrument's own labels with the measured and the usual values, one sentence each."""
-    from bugzoo.diagnostics import instrument, question
+    from bugzoo.diagnostics import question
+    from bugzoo.diagnostics.numbers import of_instrument
 
-    labels: Mapping[str, tuple[str, str]] = getattr(instrument(name), "SHOWN", {})
-    measured = {key: value for key, value in numbers.items() if key in labels and _is_number(value)}
-    first = sorted(measured, key=lambda key: not labels[key][1])[:MOST]  # those with a usual value come first
+    record = {key: number for key, number in of_instrument(name).items() if number.label}
+    known = [key for key in record if _is_number(numbers.get(key))]
+    first = sorted(known, key=lambda key: not record[key].usual)[:MOST]  # those with a usual value come first
     asked = f"One question was asked of the run: {question(name)}"
-    return " ".join([asked, *(_sentence(labels[key], measured[key]) for key in first)])
+    return " ".join([asked, *(_sentence(record[key], numbers[key]) for key in first)])
 
 
-def _sentence(said: tuple[str, str], value: float) -> str:
-    label, usual = said
-    return f"Measured: {label}: {value:.3g}" + (f" (usually {usual})." if usual else ".")
+def _sentence(number: "Number", value: float) -> str:
+    usual = number.usual_text()
+    return f"Measured: {number.label}: {value:.3g}" + (f" (usually {usual})." if usual else ".")
 
 
 def _is_number(value: Any) -> bool:

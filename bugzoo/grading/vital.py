@@ -1,8 +1,11 @@
 """Vital signs of one run: it finished with finite losses, and no instrument fires."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from bugzoo.diagnostics import reruns
+from bugzoo.diagnostics import Verdict, reruns
+from bugzoo.diagnostics.numbers import of_instrument
 from bugzoo.grading.model import Check, state_of
 from bugzoo.grading.readings import judged
 from bugzoo.grading.symptoms import passes, symptom
@@ -45,8 +48,7 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
         checks.append(Check("account", "wrong", saw, wanted, group="runs"))
     for one in verdicts:
         if one.fired and one.instrument not in ignore:
-            number = next(iter(one.numbers.values()), None)
-            numbers = run.readings[one.instrument].numbers
+            number, numbers = _number(one), run.readings[one.instrument].numbers
             saw = symptom(one.instrument, numbers)
             wanted = passes(one.instrument, numbers)
             # what compares several runs of the script says whether they are the same
@@ -56,3 +58,10 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
         saw = "The run was measured with all instruments. None of them raises an alarm."
         checks.append(Check("instruments", "passed", saw, group="gone"))
     return checks
+
+
+def _number(verdict: Verdict) -> float | None:
+    """Return the first number of a verdict that is outside its usual range, or else the first."""
+    record, numbers = of_instrument(verdict.instrument), verdict.numbers
+    outside = [key for key in numbers if replace(record[key], source=key).outside(numbers)]
+    return next((numbers[key] for key in (*outside, *numbers)), None)

@@ -37,8 +37,7 @@ class Answer:
     def right(self) -> diagnosis.Right:
         """Return it in the form that the diagnosis grader takes."""
         places = tuple((first, last) for first, last in self.places)
-        shown = diagnosis.seen_in(self.evidence)  # a key that is older than the views names instruments
-        return diagnosis.Right(tuple(self.causes or [self.cause]), places, tuple(shown))
+        return diagnosis.Right(tuple(self.causes or [self.cause]), places, tuple(self.evidence))
 
 
 def answers(assignment: Assignment, telling: dict[str, list[str]] | None = None) -> list[Answer]:

@@ -74,10 +74,8 @@ def interview(
 
 
 def history() -> list[dict[str, Any]]:
-    """Return all interviews of the record, oldest first. Instruments in older reports are named by their views."""
-    from bugzoo.interview.debrief import current
-
-    return [row | {"result": current(row["result"])} for row in record.interviews()]
+    """Return all interviews of the record, oldest first."""
+    return record.interviews()
 
 
 def taken(folder: Path) -> UserError:

@@ -5,7 +5,7 @@ from typing import Any
 
 from bugzoo import views
 from bugzoo.grading import would_say
-from bugzoo.grading.diagnosis import seen_in, telling
+from bugzoo.grading.diagnosis import telling
 from bugzoo.interview.deck import Case
 from bugzoo.interview.evidence import Evidence, row_text
 from bugzoo.interview.measure import ended_by_itself
@@ -68,20 +68,3 @@ def show(result: dict[str, Any], say: Callable[..., None]) -> None:
     for other, test in told["look_alikes"].items():
         say(f"Looks like {other}: {test}")
     say(f"\n{told['diff']}")
-
-
-def current(result: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return a stored report with views where it names instruments: it may be older than the views."""
-    if not result:
-        return result
-    found = dict(result)
-    if "evidence" in found:
-        found["evidence"] = {**found["evidence"], "seen": seen_in(found["evidence"].get("seen", []))}
-    if "debrief" in found:
-        told = [one if isinstance(one, dict) else {"view": one} for one in found["debrief"].get("shown_by", [])]
-        named = seen_in([one["view"] for one in told if len(one) == 1])
-        seen = found.get("evidence", {}).get("seen", [])
-        older = [{"view": name, "opened": name in seen, "outside": []} for name in named]
-        shown = [*(one for one in told if len(one) > 1), *older]
-        found["debrief"] = {"checkup": [], **found["debrief"], "shown_by": shown}
-    return found

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bugzoo import views
+from bugzoo.diagnostics.numbers import Number, digits
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import Claim, parse
 from bugzoo.interview import measure, tables
 from bugzoo.interview.requests import ABOUT, BUDGET, PRINTED, RERUN, TWIN, Request
 from bugzoo.running import Reading, Run
 from bugzoo.scenario import Scenario
-from bugzoo.views.row import Row, number
-from bugzoo.views.table import views_of
+from bugzoo.views import views_of
 
 
 @dataclass
@@ -98,7 +98,7 @@ class Evidence:
 
     # ---- which evidence speaks for or against a cause
 
-    def outside(self, name: str) -> list[Row]:
+    def outside(self, name: str) -> list[Number]:
         """Return the rows of a view whose number is outside its usual range; none for the other requests."""
         return views.outside(name, self.readings[name].numbers) if name in self.readings else []
 
@@ -138,10 +138,10 @@ def view_text(name: str, reading: Reading) -> str:
     return "\n".join(lines + tables.text(name, reading.numbers))
 
 
-def row_text(row: Row, value: Any) -> str:
+def row_text(row: Number, value: Any) -> str:
     """Return "label: number (usual: range)"."""
     usual = row.usual_text()
-    return f"{row.label}: {number(value)}" + (f" (usual: {usual})" if usual else "")
+    return f"{row.label}: {digits(value)}" + (f" (usual: {usual})" if usual else "")
 
 
 def collect(scenario: Scenario) -> Evidence:

@@ -24,7 +24,7 @@ def once(run: Run) -> dict[str, Reading]:
 
 def _own(name: str, run: Run, **how: Any) -> Reading:
     try:
-        return Reading(views.view(name).measure(run, **how))
+        return Reading(views.view(name).measure(run, **how).measured())
     except NotApplicable as why:
         return Reading(why_not=str(why))
     except Exception as error:  # a script may do anything when its model is called again

@@ -12,7 +12,7 @@ from bugzoo.interview import pages
 from bugzoo.interview.lines import Lines, TimeOver
 from bugzoo.interview.requests import BUDGET, LIST, Request, find, listed
 from bugzoo.interview.session import GUESSES, Session
-from bugzoo.views.table import views_of
+from bugzoo.views import views_of
 
 HELP = """\
 Type a number or a name to buy that piece of evidence.

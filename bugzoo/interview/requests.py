@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bugzoo import diagnostics, views
 from bugzoo.errors import UserError, unknown
-from bugzoo.views.table import views_of
+from bugzoo.views import views_of
 
 PRICES = {0: 2, 1: 4}
 """Cost class of a view -> points of the budget. 1: at least half of its instruments call the model; 0: most read the run."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bugzoo.views.row import number
+from bugzoo.diagnostics.numbers import digits
 
 WIDTH, LEAST = 79, 16
 """Columns of a table, and of the names in it."""
@@ -45,7 +45,7 @@ def cell(value: Any) -> str:
     """Return one value as text, with three digits; a dash where nothing was measured."""
     if isinstance(value, float) and not value.is_integer():
         return "-" if math.isnan(value) else f"{value:.3g}"
-    return number(value)
+    return digits(value)
 
 
 def curve(values: Sequence[float], steps: Sequence[float] = ()) -> str:
@@ -54,7 +54,7 @@ def curve(values: Sequence[float], steps: Sequence[float] = ()) -> str:
         return "no step was made"
     last = len(values) - 1
     places = sorted({round(last * i / (POINTS - 1)) for i in range(POINTS)})
-    return "  ".join(f"{number(steps[at] if steps else at + 1)}: {short(values[at])}" for at in places)
+    return "  ".join(f"{digits(steps[at] if steps else at + 1)}: {short(values[at])}" for at in places)
 
 
 def short(value: float) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from bugzoo import diagnostics, record, views
+from bugzoo import record, views
 from bugzoo.diagnostics.causes import named, tidy, words
-from bugzoo.errors import RENAMED, UserError, unknown
+from bugzoo.errors import UserError
 from bugzoo.lab.frontend import headless
 from bugzoo.lab.hints import opened as opened_hints
-from bugzoo.views.table import views_of
 
 LETTERS = "ABCDEFGH"
 """Letters of the offered tests."""
@@ -168,8 +167,6 @@ class DiagnosisForm:
         ticket = self.diagnosis.ticket
         if "evidence" not in fields and (looked := self.looked()):
             fields["evidence"] = looked
-        for old in {*fields.get("evidence", ())} & {*RENAMED}:
-            raise unknown("instrument", old, diagnostics.names(), "program.views()")
         for name, value in fields.items():
             setattr(self.diagnosis, name, value)
         self.diagnosis.hints = max(
@@ -182,9 +179,8 @@ class DiagnosisForm:
         return self.diagnosis
 
     def looked(self) -> list[str]:
-        """Return the views on record for this ticket, an instrument of an older record as its view."""
-        names = record.looked(self.diagnosis.ticket) if self.diagnosis.ticket else []
-        return list(dict.fromkeys(view for name in names for view in (views_of([name]) or [name])))
+        """Return the views on record for this ticket."""
+        return record.looked(self.diagnosis.ticket) if self.diagnosis.ticket else []
 
     @property
     def noted(self) -> bool:

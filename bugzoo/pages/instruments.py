@@ -1,17 +1,14 @@
 """The page of one instrument: its question, how to read its numbers, and the faults on which it fires."""
 
-import ast
 import textwrap
-from pathlib import Path
-from typing import Any
 
 from bugzoo import diagnostics
 from bugzoo import faults as catalogue
+from bugzoo.diagnostics.numbers import of_instrument
 from bugzoo.pages import terms
 from bugzoo.pages.text import code, fault_page, instrument_page, link, table
 from bugzoo.proving import ledger
-from bugzoo.syntax import parse
-from bugzoo.views.table import ELSEWHERE, views_of
+from bugzoo.views import views_of
 
 PRICES = {0: "It reads the recorded run.", 1: "It calls the model once more, on a recorded batch."}
 
@@ -50,7 +47,7 @@ def page(name: str) -> str:
 
 def _seen_in(name: str) -> str:
     """Return in which view of an exercise the numbers stand; empty for a tool."""
-    shown = views_of([name, *(key for key in ELSEWHERE if key.startswith(f"{name}."))])
+    shown = views_of([name, *(number.source for number in of_instrument(name).values())])
     return f"In an exercise its numbers stand in {' and '.join(f'`{one}`' for one in shown)}." if shown else ""
 
 
@@ -66,13 +63,9 @@ def _measured(name: str) -> str:
 
 
 def _shown(name: str) -> list[list[str]]:
-    """Return the rows of an instrument's SHOWN, read from its file."""
-    tree = parse((Path(diagnostics.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "SHOWN":
-            found: dict[str, Any] = ast.literal_eval(node.value)
-            return [[f"`{key}`", title, usual] for key, (title, usual) in found.items()]
-    return []
+    """Return a row for each of an instrument's numbers that has a label."""
+    record = of_instrument(name).items()
+    return [[f"`{key}`", number.label, number.usual_text()] for key, number in record if number.label]
 
 
 def _fires(name: str, here: str) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo.contracts import PREFIX, contract
-from bugzoo.diagnostics import instrument, question
+from bugzoo.diagnostics import question
 from bugzoo.diagnostics.checkup import Report
+from bugzoo.diagnostics.numbers import of_instrument
 from bugzoo.errors import UserError
 from bugzoo.pages.text import number
 from bugzoo.proving import listing
@@ -188,10 +189,10 @@ def _lines(file: str) -> list[str]:
 
 
 def _fired(verdict: Any, report: Report) -> str:
-    shown = getattr(instrument(verdict.instrument), "SHOWN", {})
+    record = of_instrument(verdict.instrument)
     rows = [
-        f'<tr><td>{html.escape(shown.get(key, (key.replace("_", " "), ""))[0])}</td><td class="n">{number(value)}</td>'
-        f"<td>{html.escape(shown.get(key, ('', ''))[1])}</td></tr>"
+        f'<tr><td>{html.escape(record[key].label or key.replace("_", " "))}</td><td class="n">{number(value)}</td>'
+        f"<td>{html.escape(record[key].usual_text())}</td></tr>"
         for key, value in verdict.numbers.items()
     ]
     table = f"<table><tr><th>measured</th><th></th><th>usual</th></tr>{''.join(rows)}</table>" if rows else ""

@@ -84,8 +84,6 @@ KINDS = ("faults", "programs", "instruments", "exercises")
 """Those that `list` shows by itself."""
 ASKED = ("contracts",)
 """Those that it shows when asked: the table imports torch."""
-OLD = {"diagnostics": "instruments"}
-"""Old names that are still accepted."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 
 
@@ -94,7 +92,6 @@ def rows(kind: str | None = None) -> list[Row]:
     makers = _rows()
     if kind is None:
         return [row for name in KINDS for row in makers[name]()]
-    kind = OLD.get(kind, kind)
     if kind not in (*KINDS, *ASKED):
         raise unknown("kind of thing", kind, (*KINDS, *ASKED), "bugzoo list")
     return makers[kind]()

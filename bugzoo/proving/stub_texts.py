@@ -52,34 +52,42 @@ INSTRUMENT = '''\
 What to conclude when it fires, and when it stays quiet.
 """
 
-from typing import Any
+from dataclasses import dataclass
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import Verdict
+from bugzoo.running.result import Run
 
 COST = 0  # 0 reads the recorded run, 1 calls the model; RERUNS = n is the number of further runs
-SHOWN = {{
-    # number -> its label in an exercise, without a cause, and the usual value
-    "first": ("loss of the first step", ""),
-    "last": ("loss of the last step", "far below the first"),
-}}
+VIEW = "loss_curve"  # the view in which its numbers stand; that view's ORDER names the instrument
 # two small scripts: it stays quiet on the first and fires on the second
 HEALTHY = example()
 SICK = example(("optimizer.step()", "optimizer.zero_grad(), optimizer.step()"))
 
 
-def measure(run: Any) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Measured):
+    """The losses at both ends of the training (nats)."""
+
+    # each with its label, without a cause, and its usual range, (smallest, largest) or in words
+    first: float = number("loss of the first step")
+    last: float = number("loss of the last step", "far below the first")
+
+
+def measure(run: Run) -> Numbers:
     """Return the numbers, with units. Raises NotApplicable if it cannot measure anything."""
     need_steps(run, 2)
     loss = column(run.trace.loss)
-    return {{"first": float(loss[0]), "last": float(loss[-1])}}
+    return Numbers(first=float(loss[0]), last=float(loss[-1]))
 
 
-def judge(numbers: dict[str, Any]) -> Verdict:
+@judges(Numbers)
+def judge(numbers: Numbers) -> Verdict:
     """Fire if the loss did not fall."""
-    text = f"the loss went from {{numbers['first']:.3g}} to {{numbers['last']:.3g}}"
-    return Verdict("{name}", numbers["last"] > 0.9 * numbers["first"], text, dict(numbers))
+    text = f"the loss went from {{numbers.first:.3g}} to {{numbers.last:.3g}}"
+    return Verdict("{name}", numbers.last > 0.9 * numbers.first, text, numbers.labeled())
 '''
 
 EXERCISE = '''\

@@ -1,24 +1,27 @@
 """Views: what a learner looks at in a run. Each file shows one thing and is named after what it measures.
 
-A view is a module of this folder. Its docstring starts with its question. `ROWS` are its numbers, each beside its usual
-range; most of them are measured by instruments, and `table.TABLE` says which number stands in which view. `measure(run)`
-returns what the view measures itself, for its picture and for rows of its own. `draw(numbers, figure)` draws it. A view
-states no cause and gives no verdict: instruments do that, behind `checkup`.
+A view is a module of this folder. Its docstring starts with its question. `ORDER` lists its rows: numbers of its own, and
+the instruments whose numbers stand here, as their records say. `measure(run)` returns what the view measures itself, for
+its picture and for rows of its own. `draw(numbers, figure)` draws it. A view states no cause and gives no verdict:
+instruments do that, behind `checkup`.
 """
 
 import ast
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bugzoo import diagnostics
+from bugzoo.diagnostics import numbers as records
+from bugzoo.diagnostics.numbers import Measured, Number
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.errors import unknown
 from bugzoo.running.reading import Reading
-from bugzoo.syntax import parse
-from bugzoo.views.row import Row
+from bugzoo.syntax import assigned
 
 if TYPE_CHECKING:
     from bugzoo.running.result import Run
@@ -50,25 +53,41 @@ def existing(name: str) -> str:
     return name
 
 
-def labels(name: str) -> dict[str, str]:
-    """Return source -> label of the view's rows, read without an import, which would import torch.
-
-    Raises UserError for an unknown view.
-    """
-    tree = parse((Path(__file__).parent / f"{existing(name)}.py").read_text(encoding="utf-8"))
-    rows = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Row")
-    found = ((ast.literal_eval(row.args[0]), ast.literal_eval(row.args[1])) for row in rows)
-    return dict(found)
-
-
 def question(name: str) -> str:
     """Return the question that the view answers: the first line of its docstring."""
     return (view(name).__doc__ or "").strip().split("\n")[0]
 
 
-def rows(name: str) -> tuple[Row, ...]:
-    """Return the view's rows."""
-    return view(name).ROWS
+@cache
+def rows(name: str) -> tuple[Number, ...]:
+    """Return the view's rows, read without an import, which would import torch. Raises UserError for an unknown view.
+
+    An instrument in `ORDER` stands for all of its numbers in this view that `ORDER` does not name one by one.
+    """
+    file = Path(__file__).parent / f"{existing(name)}.py"
+    own = records.fields_of(file)
+    found: list[Number] = []
+    order = ast.literal_eval(assigned(file.read_text(encoding="utf-8"))["ORDER"])
+    for entry in order:
+        instrument, _, key = entry.partition(".")
+        if entry in own:
+            found.append(replace(own[entry], source=entry, view=name))
+            continue
+        known = records.of_instrument(instrument)
+        keys = [key] if key else [key for key, number in known.items() if number.view == name and not number.hidden]
+        found += [known[key] for key in keys if entry == (source := known[key].source) or source not in order]
+    return tuple(found)
+
+
+def views_of(claims: Iterable[str]) -> list[str]:
+    """Return the views in which `instrument` or `instrument.key` stand, each once; unknown names are left out."""
+    found = []
+    for claim in claims:
+        name, _, key = claim.partition(".")
+        if name in diagnostics.names():
+            number = records.of_instrument(name).get(key)
+            found.append(number.view if number else diagnostics.declared(name).get("VIEW"))
+    return list(dict.fromkeys(view for view in found if view))
 
 
 def instruments(name: str) -> list[str]:
@@ -92,7 +111,7 @@ def measure(run: "Run", names: list[str], **how: Any) -> dict[str, Reading]:
 def _measured(name: str, run: "Run", how: dict[str, Any]) -> Reading:
     why, numbers = [], {}
     try:
-        numbers |= view(name).measure(run, **how)
+        numbers |= view(name).measure(run, **how).measured()
     except NotApplicable as error:
         if how:  # what was asked for is not there, such as a step after the last one
             return Reading(why_not=str(error))
@@ -106,6 +125,12 @@ def _measured(name: str, run: "Run", how: dict[str, Any]) -> Reading:
     return Reading(numbers) if numbers else Reading(why_not=why[0] if why else "nothing was seen")
 
 
-def outside(name: str, numbers: Mapping[str, Any]) -> list[Row]:
+def draw(name: str, numbers: Mapping[str, Any] | Measured, figure: Any) -> None:
+    """Draw a view's picture of a reading's numbers into a matplotlib figure."""
+    module = view(name)
+    module.draw(module.Numbers.from_mapping(numbers), figure)
+
+
+def outside(name: str, numbers: Mapping[str, Any]) -> list[Number]:
     """Return the rows whose number is outside its usual range."""
     return [row for row in rows(name) if row.outside(numbers)]

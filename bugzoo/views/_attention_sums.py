@@ -1,6 +1,7 @@
 """The sum of the attention weights of each query, followed from the softmax to the product that uses them."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -30,44 +31,39 @@ class AttentionSums(AttentionRows):
             self.sums.append(sums.cpu())
 
 
-def numbers_of(attention: AttentionSums) -> dict[str, Any]:
-    """Return the mean sum of each query, layer by layer, and the extremes; {} without attention.
+def means(attention: AttentionSums) -> list[list[float]]:
+    """Return the mean sum of each query, layer by layer. A fused kernel keeps its weights to itself."""
+    return [sums.mean(0)[:QUERIES].tolist() for sums in attention.sums[:LAYERS]]
 
-    A row that is masked entirely sums to 0, and is left out of the extremes. A fused kernel keeps its weights to itself.
-    """
-    count = attention.products + attention.fused
-    if not count:
-        return {}
-    numbers: dict[str, Any] = {
-        "attention": float(count),
-        "sums": [one.mean(0)[:QUERIES].tolist() for one in attention.sums[:LAYERS]],
-    }
-    rows = torch.cat([one.flatten() for one in attention.sums] or [torch.zeros(0)])
+
+def extremes(attention: AttentionSums) -> tuple[float | None, float | None]:
+    """Return the smallest and the largest sum of a row, without rows that are masked entirely, which sum to 0."""
+    rows = torch.cat([sums.flatten() for sums in attention.sums] or [torch.zeros(0)])
     rows = rows[rows > 1e-3]
-    return numbers | ({"lowest_sum": float(rows.min()), "highest_sum": float(rows.max())} if len(rows) else {})
+    return (float(rows.min()), float(rows.max())) if len(rows) else (None, None)
 
 
-def scale(run: Run) -> dict[str, float]:
-    """Return the factor on the scores, times sqrt of the width that they are a sum over; {} without attention."""
+def scale(run: Run) -> float | None:
+    """Return the factor on the scores, times sqrt of the width that they are a sum over; None without attention."""
     try:
-        found = attention_scale.measure(run)
+        scores = attention_scale.measure(run)
     except Exception:  # no attention, or a model that cannot be followed
-        return {}
-    return {"scale": found["factor"] * math.sqrt(found["width"])}
+        return None
+    return scores.factor * math.sqrt(scores.width)
 
 
-def seen(numbers: dict[str, Any]) -> bool:
-    """Is there a sum to draw?"""
-    return any(math.isfinite(one) for sums in numbers.get("sums", []) for one in sums)
+def drawable(layers: Sequence[Sequence[float]]) -> bool:
+    """Return whether there is a sum to draw."""
+    return any(math.isfinite(value) for sums in layers for value in sums)
 
 
-def draw(ax: Any, numbers: dict[str, Any]) -> None:
+def draw(ax: Any, layers: Sequence[Sequence[float]]) -> None:
     """Draw one line a layer over the queries."""
     _draw.prepare(ax, "", "query position", "sum of an\nattention row")
     _draw.band(ax, 0.99, 1.01, "")
-    for place, sums in enumerate(numbers["sums"]):
+    for place, sums in enumerate(layers):
         _draw.line(ax, range(len(sums)), sums, f"layer {place + 1}", place, ("-", "--", ":")[place % 3])
-    top = max(1.0, *(one for sums in numbers["sums"] for one in sums if math.isfinite(one)))
+    top = max(1.0, *(value for sums in layers for value in sums if math.isfinite(value)))
     ax.set_ylim(0.0, 1.3 * top)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend(

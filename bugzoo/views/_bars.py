@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from bugzoo.diagnostics.numbers import digits
 from bugzoo.views import _draw
-from bugzoo.views.row import number
 
 ROOM = 1.22
 """The axis is so much longer than the longest bar: a number stands behind it."""
@@ -33,7 +33,7 @@ def bars(
         ax.barh(row, width, height=0.9, color=_draw.GREY, alpha=0.25, label="" if row else "usual")
     ax.barh(places, list(values.values()), height=0.5, color=_draw.COLOURS[place % 6], alpha=0.85)
     for row, value in enumerate(values.values()):
-        ax.text(value + reach / 100, row, number(round(value, 3)), color=_draw.GREY, va="center", fontsize=7)
+        ax.text(value + reach / 100, row, digits(round(value, 3)), color=_draw.GREY, va="center", fontsize=7)
     ax.set_yticks(places, list(values), color=_draw.GREY, fontsize=7)
     ax.tick_params(axis="x", labelsize=7)
     ax.set_xlim(0, reach)

@@ -1,13 +1,16 @@
 """What ended a run: steps with numbers that are not finite, and the part of the step that raised an error."""
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bugzoo.diagnostics._devices import MESSAGES, placed
 from bugzoo.diagnostics._tools import column
 from bugzoo.running.result import Run
+
+if TYPE_CHECKING:
+    from bugzoo.views.layers import Numbers
 
 MOST = 4
 """Tensors that are listed with their devices."""
@@ -27,23 +30,22 @@ def not_finite(trace: Any) -> set[int]:
     return bad - {event.step for event in trace.events if event.kind == "skipped_step"}
 
 
-def failure(run: Run) -> dict[str, Any]:
-    """Return where the error was raised, in which module, and the devices if it names them; text but for the count."""
+def add_failure(numbers: "Numbers", run: Run) -> None:
+    """Add where the error was raised, in which module, and the devices if it names them."""
     error = run.trace.error or {}
-    told, module = str(error.get("traceback") or "").replace("\\", "/"), dict(error.get("scene") or {}).get("module")
+    text, module = str(error.get("traceback") or "").replace("\\", "/"), dict(error.get("scene") or {}).get("module")
     part = "forward pass" if module else "script"
-    part = "backward()" if re.search(r"torch/autograd/|\.backward\(", told.rpartition("File ")[2]) else part
-    numbers: dict[str, Any] = {"part": "optimizer.step()" if "torch/optim/" in told else part}
+    part = "backward()" if re.search(r"torch/autograd/|\.backward\(", text.rpartition("File ")[2]) else part
+    numbers.part = "optimizer.step()" if "torch/optim/" in text else part
     if module:
         kind = str(module.get("repr", ""))
-        numbers["failed"] = f"{module['name']} {kind}" if module["name"] != kind else kind
-        numbers["failed_given"] = ", ".join(module.get("given", [])[:3])
-        numbers["failed_weights"] = ", ".join(
+        numbers.failed = f"{module['name']} {kind}" if module["name"] != kind else kind
+        numbers.failed_given = ", ".join(module.get("given", [])[:3])
+        numbers.failed_weights = ", ".join(
             f"{name} {tuple(shape)}".replace(",)", ")") for name, shape in module.get("parameters", [])[:3]
         )
     if re.search(MESSAGES, str(error.get("message") or "")):
-        found = placed(run)
-        tensors = [*found["strays"], *found["batch"], *found["weights"]][:MOST]
-        numbers["devices"] = found["devices"]
-        numbers["placed"] = ", ".join(f"{one['name']} on {one['device']}" for one in tensors)
-    return numbers
+        places = placed(run)
+        tensors = [*places.strays, *places.batch, *places.weights][:MOST]
+        numbers.devices = float(places.devices)
+        numbers.placed = ", ".join(f"{tensor['name']} on {tensor['device']}" for tensor in tensors)

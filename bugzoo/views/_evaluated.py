@@ -1,9 +1,8 @@
 """What the view `evaluation` measures itself: the script's own evaluation and its last training batches, by class."""
 
 import ast
-import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -18,6 +17,9 @@ from bugzoo.rerun.model import call, live, quiet
 from bugzoo.running.result import Run
 from bugzoo.syntax import parse
 
+if TYPE_CHECKING:
+    from bugzoo.views.evaluation import Numbers
+
 CLASSES, COMMONEST, BINS, LAST = 60, 30, 12, 4
 """Classes that are drawn; how many of more; bins of a histogram; last kept batches for the training numbers."""
 NAMES = {
@@ -27,21 +29,21 @@ NAMES = {
 }
 
 
-def said(run: Run) -> dict[str, Any]:
-    """The script's own final accuracy and loss."""
-    numbers = {f"said_{name}": run.trace.metrics[name] for name in ("accuracy", "loss") if name in run.trace.metrics}
-    if not numbers:
+def reported(numbers: "Numbers", run: Run) -> None:
+    """Add the script's own final accuracy and loss."""
+    metrics = run.trace.metrics
+    numbers.said_accuracy, numbers.said_loss = metrics.get("accuracy"), metrics.get("loss")
+    if numbers.said_accuracy is None and numbers.said_loss is None:
         raise NotApplicable("the script has no dict `metrics` with an accuracy or a loss")
-    return numbers
 
 
-def trained(run: Run) -> dict[str, Any]:
-    """Accuracy and loss on the last kept training batches, in eval mode with the final weights.
+def trained(numbers: "Numbers", run: Run) -> None:
+    """Add accuracy and loss on the last kept training batches, in eval mode with the final weights.
 
     Raises NotApplicable where the training ended with another model, or the same one with another head.
     """
-    kept = batches(run)
-    if live(run).batches[-1] is not kept[-1]:
+    measured = batches(run)
+    if live(run).batches[-1] is not measured[-1]:
         raise NotApplicable("the last kept batch is that of another model")
     try:
         ignored = evaluated(run).ignored
@@ -49,7 +51,7 @@ def trained(run: Run) -> dict[str, Any]:
         ignored = -100
     right = labels = rows = 0
     summed = 0.0
-    for batch in kept[-LAST:]:
+    for batch in measured[-LAST:]:
         y = batch.targets
         if y is None or not y.numel():
             continue
@@ -65,87 +67,79 @@ def trained(run: Run) -> dict[str, Any]:
         if classes and answers.ndim > 1 and answers.numel() // answers.shape[-1] == y.numel():
             right += int((answers.argmax(-1).flatten() == y.flatten()).sum())
             labels += int((y >= 0).sum())
-    numbers = {"train_accuracy": right / labels} if labels else {}
-    numbers |= {"train_loss": summed / rows} if rows else {}
-    if not numbers:
+    numbers.train_accuracy = right / labels if labels else None
+    numbers.train_loss = summed / rows if rows else None
+    if not labels and not rows:
         raise NotApplicable("neither accuracy nor loss can be computed again on the kept training batches")
-    return numbers
 
 
-def asked(run: Run) -> dict[str, Any]:
-    """Recall and frequency of each class, or histograms of the targets, in the script's evaluation and in training."""
-    found = evaluated(run)
-    if not found.pairs:
+def recomputed(numbers: "Numbers", run: Run) -> None:
+    """Add the loss of the script's evaluation, recall and frequency of each class, or histograms of the targets."""
+    evaluation = evaluated(run)
+    if not evaluation.pairs:
         raise NotApplicable("the script's evaluation computes no loss")
-    numbers: dict[str, Any] = {"loss_name": NAMES.get(found.kind, found.kind.replace("_", " ")), "loss": found.loss()}
-    kept = [one.targets.flatten().cpu() for one in batches(run) if one.targets is not None]
-    known = torch.cat(kept) if kept else torch.empty(0)
-    return numbers | (_by_class(found, known) if found.classifies else _spread(found, known.float()))
+    targets = [batch.targets.flatten().cpu() for batch in batches(run) if batch.targets is not None]
+    trained_on = torch.cat(targets) if targets else torch.empty(0)
+    numbers.loss_name = NAMES.get(evaluation.kind, evaluation.kind.replace("_", " "))
+    numbers.loss = evaluation.loss()
+    if evaluation.classifies:
+        _by_class(numbers, evaluation, trained_on)
+    else:
+        _spread(numbers, evaluation, trained_on.float())
 
 
-def _by_class(found: Evaluated, known: torch.Tensor) -> dict[str, Any]:
-    """`one_label`: the loss has one label for each sample that the model gets, and not one for each token."""
-    known = known[(known != found.ignored) & (known >= 0)].long()
-    y = torch.cat([one.flatten().long().cpu() for _, one in found.pairs])
-    right = torch.cat([(x.argmax(-1) == one).flatten().cpu() for x, one in found.pairs]).double()
-    most = int(max([*y.tolist(), *known.tolist(), 0])) + 1
+def _by_class(numbers: "Numbers", evaluation: Evaluated, trained_on: torch.Tensor) -> None:
+    trained_on = trained_on[(trained_on != evaluation.ignored) & (trained_on >= 0)].long()
+    y = torch.cat([targets.flatten().long().cpu() for _, targets in evaluation.pairs])
+    right = torch.cat([(x.argmax(-1) == targets).flatten().cpu() for x, targets in evaluation.pairs]).double()
+    most = int(max([*y.tolist(), *trained_on.tolist(), 0])) + 1
     count, hits = torch.bincount(y.clamp(min=0), minlength=most), torch.bincount(y.clamp(min=0), right, minlength=most)
-    known_count = torch.bincount(known, minlength=most)
+    trained_count = torch.bincount(trained_on, minlength=most)
     recall = hits / count  # NaN for a class that the evaluation does not have
-    some = (count + known_count).nonzero().flatten()
-    shown = some if len(some) <= CLASSES else some[count[some].argsort(descending=True, stable=True)[:COMMONEST]]
-    numbers = {
-        "accuracy": float(right.mean()),
-        "one_label": float({len(one) for _, one in found.pairs} <= {len(x) for x in found.inputs}),
-        "by_class": len(shown) == len(some),
-        "classes": [float(one) for one in shown],
-        "recalls": recall[shown].tolist(),
-        "validation_shares": (count[shown] / count.sum()).tolist(),
-        "train_shares": (known_count[shown] / known_count.sum()).tolist() if len(known) else [],
-    }
-    if numbers["one_label"]:
-        balanced = float(recall[count > 0].mean())
-        numbers |= {"balanced": balanced, "over_balanced": numbers["accuracy"] - balanced}
-    return numbers
+    some = (count + trained_count).nonzero().flatten()
+    chosen = some if len(some) <= CLASSES else some[count[some].argsort(descending=True, stable=True)[:COMMONEST]]
+    numbers.accuracy = float(right.mean())
+    numbers.one_label = float({len(targets) for _, targets in evaluation.pairs} <= {len(x) for x in evaluation.inputs})
+    numbers.by_class = len(chosen) == len(some)
+    numbers.classes, numbers.recalls = [float(label) for label in chosen], recall[chosen].tolist()
+    numbers.validation_shares = (count[chosen] / count.sum()).tolist()
+    numbers.train_shares = (trained_count[chosen] / trained_count.sum()).tolist() if len(trained_on) else []
+    if numbers.one_label:
+        numbers.balanced = float(recall[count > 0].mean())
+        numbers.over_balanced = numbers.accuracy - numbers.balanced
 
 
-def _spread(found: Evaluated, known: torch.Tensor) -> dict[str, Any]:
-    """Shares of the targets in bins of equal width: edges, validation, training."""
-    asked = torch.cat([y.flatten().float().cpu() for _, y in found.pairs])
-    every = torch.cat([asked, known])
+def _spread(numbers: "Numbers", evaluation: Evaluated, trained_on: torch.Tensor) -> None:
+    """Add shares of the targets in bins of equal width."""
+    targets = torch.cat([y.flatten().float().cpu() for _, y in evaluation.pairs])
+    every = torch.cat([targets, trained_on])
     every = every[torch.isfinite(every)]
     if not len(every) or float(every.max()) <= float(every.min()):
-        return {}
+        return
     edges = np.histogram_bin_edges(every.numpy(), BINS)
-    shares = [np.histogram(one[torch.isfinite(one)].numpy(), edges)[0] / max(1, len(one)) for one in (asked, known)]
-    return {
-        "edges": edges.tolist(),
-        "validation_shares": shares[0].tolist(),
-        "train_shares": shares[1].tolist() if len(known) else [],
-    }
+    shares = [np.histogram(y[torch.isfinite(y)].numpy(), edges)[0] / max(1, len(y)) for y in (targets, trained_on)]
+    numbers.edges, numbers.validation_shares = edges.tolist(), shares[0].tolist()
+    numbers.train_shares = shares[1].tolist() if len(trained_on) else []
 
 
-def loaders(run: Run) -> dict[str, Any]:
-    """How many of the script's loaders its text never names again."""
+def loaders(numbers: "Numbers", run: Run) -> None:
+    """Add how many of the script's loaders its text never names again."""
     names = run.namespace or live(run).namespace
-    own = {name for name, one in names.items() if isinstance(one, DataLoader)}
+    dataloaders = {name for name, value in names.items() if isinstance(value, DataLoader)}
     used = {
         node.id for node in ast.walk(parse(run.source)) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
-    if not own:
+    if not dataloaders:
         raise NotApplicable("the script has no DataLoader among its variables")
-    return {"unread": float(len(own - used))}
+    numbers.unread = float(len(dataloaders - used))
 
 
-def places(run: Run) -> dict[str, Any]:
-    """How many places of the script evaluate the first batch that the reported evaluation reads."""
+def places(numbers: "Numbers", run: Run) -> None:
+    """Add how many places of the script evaluate the first batch that the reported evaluation reads."""
     first = evaluated(run).inputs[0]
-    given = [one.args[0] for one in live(run).evaluations if one.args and isinstance(one.args[0], torch.Tensor)]
-    same = sum(one.shape == first.shape and torch.equal(one.to(first.device), first) for one in given)
+    arguments = [record.args[0] for record in live(run).evaluations if record.args]
+    inputs = [x for x in arguments if isinstance(x, torch.Tensor)]
+    same = sum(x.shape == first.shape and torch.equal(x.to(first.device), first) for x in inputs)
     if not same:
         raise NotApplicable("the reported evaluation was not seen while the script ran")
-    return {"places": float(same)}
-
-
-def finite(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+    numbers.places = float(same)

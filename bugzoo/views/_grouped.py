@@ -11,13 +11,13 @@ LETTERS = 34
 
 def rows(tensors: list[Tensor]) -> list[tuple[str, list[Tensor]]]:
     """Return (label, tensors of the row)."""
-    alone = [(f"{_short(one.name)}  {'×'.join(map(str, one.shape)) or 'scalar'}", [one]) for one in tensors]
+    alone = [(f"{_short(tensor.name)}  {'×'.join(map(str, tensor.shape)) or 'scalar'}", [tensor]) for tensor in tensors]
     if len(tensors) <= MOST:
         return alone
-    for depth in range(max(one.name.count(".") for one in tensors), 0, -1):
+    for depth in range(max(tensor.name.count(".") for tensor in tensors), 0, -1):
         parts: dict[str, list[Tensor]] = {}
-        for one in tensors:
-            parts.setdefault(".".join(one.name.split(".")[:depth]), []).append(one)
+        for tensor in tensors:
+            parts.setdefault(".".join(tensor.name.split(".")[:depth]), []).append(tensor)
         if len(parts) <= MOST:
             many = [(name, part, f" ({len(part)} tensors)" if len(part) > 1 else "") for name, part in parts.items()]
             return [(_short(name) + text, part) for name, part, text in many]

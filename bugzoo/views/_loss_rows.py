@@ -1,6 +1,7 @@
 """One sample of a `LossCall` in numbers: what the loss is given, before and after training, and its gradient."""
 
 import math
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -8,31 +9,49 @@ import torch
 from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 from bugzoo.views._loss_call import CLASSES, LossCall
+from bugzoo.views._seen import Seen
 
 SHOWN, SAMPLES = 64, 24
 """Most classes and samples that are drawn."""
 
 
-def trained(run: Run, batch: Any, model: torch.nn.Module, seen: LossCall) -> torch.Tensor | None:
+@dataclass(kw_only=True)
+class Series(Seen):
+    """Lists over the classes or outputs of one sample, or over samples: those of the `width` that `x` lists.
+
+    `of`: "class", "output" or "sample". `targets`: which of the `width` a target names. `values`: targets that are numbers.
+    """
+
+    x: list[int] = field(default_factory=list)
+    width: float = 0.0
+    of: str = "class"
+    given: list[float] | None = None
+    trained: list[float] | None = None
+    gradient: list[float] | None = None
+    targets: list[int] | None = None
+    values: list[float] | None = None
+
+
+def trained(run: Run, batch: Any, model: torch.nn.Module, loss: LossCall) -> torch.Tensor | None:
     """What the loss would be given after training, of the same batch; None if that is not known."""
     try:
         with quiet(model):
             output = call(model, batch.args, batch.kwargs)
     except Exception:  # a script may do anything when its model is called again
         return None
-    if seen.given is None or seen.output is None:
+    if loss.given is None or loss.output is None:
         rows_sum_to_one = output.ndim > 1 and torch.allclose(output.sum(-1), torch.ones_like(output[..., 0]), atol=1e-3)
-        doubled = seen.given is None and run.trace.graph.softmax_before_loss
+        doubled = loss.given is None and run.trace.graph.softmax_before_loss
         return output.softmax(-1) if doubled and not rows_sum_to_one else output
     for step in (
-        _STEPS if seen.output.ndim > 1 else _STEPS[:4]
+        _STEPS if loss.output.ndim > 1 else _STEPS[:4]
     ):  # what the script does between the model and the loss, found from the numbers
-        with_it = step(seen.output)
-        if with_it.numel() == seen.given.numel() and torch.allclose(
-            with_it.reshape(seen.given.shape), seen.given, atol=1e-4, rtol=1e-3, equal_nan=True
+        with_it = step(loss.output)
+        if with_it.numel() == loss.given.numel() and torch.allclose(
+            with_it.reshape(loss.given.shape), loss.given, atol=1e-4, rtol=1e-3, equal_nan=True
         ):
-            made = step(output)
-            return made.reshape(seen.given.shape) if made.numel() == seen.given.numel() else None
+            now = step(output)
+            return now.reshape(loss.given.shape) if now.numel() == loss.given.numel() else None
     return None
 
 
@@ -55,42 +74,37 @@ def is_table(given: torch.Tensor, target: torch.Tensor | None) -> bool:
     return given.ndim > 1 and given.shape[-1] > 1 and (target is None or not target.ndim or len(target) > 1)
 
 
-def rows(
-    seen: LossCall, given: torch.Tensor, target: torch.Tensor | None, trained: torch.Tensor | None
-) -> dict[str, Any]:
+def rows(loss: LossCall, given: torch.Tensor, target: torch.Tensor | None, trained: torch.Tensor | None) -> Series:
     """Of one sample with several outputs: its values and gradients, at most SHOWN of them."""
-    axis = 1 if seen.function in CLASSES and given.ndim > 2 else -1
+    axis = 1 if loss.function in CLASSES and given.ndim > 2 else -1
     table = given.movedim(axis, -1).flatten(0, -2)
-    gradient = _matching(seen, table, axis)
+    gradient = _matching(loss, table, axis)
     counted = gradient.abs().sum(1) > 0 if gradient is not None else torch.ones(len(table), dtype=torch.bool)
     row = int(counted.float().argmax())
-    width, shown = table.shape[1], torch.arange(table.shape[1])
+    width, places = table.shape[1], torch.arange(table.shape[1])
     labels = _labels(target, row, len(table), width)
     if width > SHOWN:
         size = table[row].abs() if gradient is None else gradient[row].abs()
         size[labels] = math.inf
-        shown = size.cpu().nan_to_num().topk(SHOWN).indices.sort().values
-    numbers: dict[str, Any] = {
-        "x": shown.tolist(), "width": float(width), "targets": labels, "of": "class",
-        "given": table[row].cpu()[shown].tolist() if seen.output is not None else [],
-    }  # fmt: skip
+        places = size.cpu().nan_to_num().topk(SHOWN).indices.sort().values
+    series = Series(x=places.tolist(), width=float(width), targets=labels)
+    series.given = table[row].cpu()[places].tolist() if loss.output is not None else []
     if gradient is not None:
-        numbers["gradient"] = gradient[row].cpu()[shown].tolist()
-    if target is not None and target.numel() == table.numel() and not seen.binary:
+        series.gradient = gradient[row].cpu()[places].tolist()
+    if target is not None and target.numel() == table.numel() and not loss.binary:
         at_row = target.detach().float().movedim(axis, -1).reshape(-1, width)[row].cpu()
-        numbers |= {"values": at_row[shown].tolist(), "targets": [], "of": "output"}
+        series.values, series.targets, series.of = at_row[places].tolist(), [], "output"
     if trained is not None and trained.shape[axis] == width and trained.numel() == table.numel():
-        numbers["trained"] = trained.movedim(axis, -1).flatten(0, -2)[row].cpu()[shown].tolist()
-    return numbers
+        series.trained = trained.movedim(axis, -1).flatten(0, -2)[row].cpu()[places].tolist()
+    return series
 
 
-def _matching(seen: LossCall, table: torch.Tensor, axis: int) -> torch.Tensor | None:
-    """(rows, outputs) gradient at the model's output, else at the loss's input; None if neither was seen."""
-    found = seen.output_gradient
-    if found is not None and found.ndim > 1 and found.shape[axis] == table.shape[1] and found.numel() == table.numel():
-        return found.movedim(axis, -1).flatten(0, -2)
-    found = seen.given_gradient
-    return None if found is None else found.movedim(axis, -1).flatten(0, -2)
+def _matching(loss: LossCall, table: torch.Tensor, axis: int) -> torch.Tensor | None:
+    """(rows, outputs) gradient at the model's output, else at the loss's input; None if neither was loss."""
+    at_output, gradient = loss.output_gradient, loss.given_gradient
+    if at_output is not None and at_output.ndim > 1 and at_output.numel() == table.numel():
+        gradient = at_output if at_output.shape[axis] == table.shape[1] else gradient
+    return None if gradient is None else gradient.movedim(axis, -1).flatten(0, -2)
 
 
 def _labels(target: torch.Tensor | None, row: int, rows: int, width: int) -> list[int]:
@@ -103,23 +117,25 @@ def _labels(target: torch.Tensor | None, row: int, rows: int, width: int) -> lis
     return torch.nonzero(target.reshape(rows, -1)[row] > 0.5).flatten().tolist()[:SHOWN]
 
 
-def column(
-    seen: LossCall, given: torch.Tensor, target: torch.Tensor | None, trained: torch.Tensor | None
-) -> dict[str, Any]:
+def column(loss: LossCall, given: torch.Tensor, target: torch.Tensor | None, trained: torch.Tensor | None) -> Series:
     """Of samples with one output each: their values, targets and gradients, at most SAMPLES of them."""
-    flat = {"given": given if seen.output is not None else None, "trained": trained}
-    at_output, at_loss = seen.output_gradient, seen.given_gradient
-    same = at_output is not None and at_output.numel() == given.numel()
-    flat |= {"gradient": at_output if same else at_loss}
-    numbers: dict[str, Any] = {
-        key: one.flatten()[:SAMPLES].tolist() for key, one in flat.items() if one is not None and one.ndim
-    }
-    count = max((len(one) for one in numbers.values()), default=0)
-    numbers |= {"x": list(range(count)), "width": float(given.numel()), "of": "sample"}
+    gradient = loss.output_gradient
+    if gradient is None or gradient.numel() != given.numel():
+        gradient = loss.given_gradient
+    series = Series(
+        width=float(given.numel()), of="sample", given=_first(given if loss.output is not None else None),
+        trained=_first(trained), gradient=_first(gradient),
+    )  # fmt: skip
+    series.x = list(range(max(len(values or []) for values in (series.given, series.trained, series.gradient))))
     if target is not None and target.ndim and target.numel() == given.numel():
         values = target.flatten()[:SAMPLES].float().tolist()
-        if seen.binary:  # a class, not a value on the axis of the logits
-            numbers["targets"] = [place for place, value in enumerate(values) if value > 0.5]
+        if loss.binary:  # a class, not a value on the axis of the logits
+            series.targets = [place for place, value in enumerate(values) if value > 0.5]
         else:
-            numbers["values"] = values
-    return numbers
+            series.values = values
+    return series
+
+
+def _first(tensor: torch.Tensor | None) -> list[float] | None:
+    """Return the first numbers; None without a tensor, and of a single number."""
+    return tensor.flatten()[:SAMPLES].tolist() if tensor is not None and tensor.ndim else None

@@ -29,11 +29,11 @@ def norms(run: Run, named: dict[str, torch.Tensor]) -> tuple[list[str], dict[str
         again(run, TIMES)
     last = max((place for place, (moment, _) in enumerate(heard) if moment == MOMENTS[3]), default=len(heard) - 1)
     first = max((place for place in range(last) if heard[place][0] == MOMENTS[3]), default=-1) + 1
-    found = {}
+    norms_at = {}
     for moment, values in heard[first : last + 1]:
-        if moment != MOMENTS[0] or moment not in found:  # of several backward() calls the first one begins the step
-            found[moment] = values
-    return [moment for moment in dict(heard[first : last + 1])], found
+        if moment != MOMENTS[0] or moment not in norms_at:  # of several backward() calls the first one begins the step
+            norms_at[moment] = values
+    return [moment for moment in dict(heard[first : last + 1])], norms_at
 
 
 @contextlib.contextmanager

@@ -57,16 +57,16 @@ def live(run: Run, tensors: list[Tensor]) -> dict[str, torch.Tensor]:
 
     Names do not tell tensors apart: a script may replace a layer. Raises NotApplicable without live models.
     """
-    kept = getattr(run.trace, "live", None)
-    if kept is None or not kept.models or kept.past is None:
+    alive = getattr(run.trace, "live", None)
+    if alive is None or not alive.models or alive.past is None:
         raise NotApplicable("no model is alive")
-    known, found = kept.past.moment.parameters, {}
-    held = [p for optimizer in kept.optimizers for group in optimizer.param_groups for p in group["params"]]
-    for parameter in [*held, *(p for model in kept.models for p in model.parameters())]:
-        if parameter in known:
-            found[known.columns([parameter])[0]] = parameter
+    order, parameters = alive.past.moment.parameters, {}
+    stepped = [p for optimizer in alive.optimizers for group in optimizer.param_groups for p in group["params"]]
+    for parameter in [*stepped, *(p for model in alive.models for p in model.parameters())]:
+        if parameter in order:
+            parameters[order.columns([parameter])[0]] = parameter
     missing = torch.zeros(0)
-    return {one.name: found.get(place, missing) for place, one in enumerate(tensors)}
+    return {tensor.name: parameters.get(place, missing) for place, tensor in enumerate(tensors)}
 
 
 def _unique(names: list[str]) -> list[str]:
@@ -76,26 +76,26 @@ def _unique(names: list[str]) -> list[str]:
 
 def _ends(sizes: np.ndarray) -> tuple[float, float]:
     """Return the first and the last norm: a tensor that was made later has none at the first steps."""
-    known = sizes[~np.isnan(sizes)]
-    return (float(known[0]), float(known[-1])) if len(known) else (math.nan, math.nan)
+    norms = sizes[~np.isnan(sizes)]
+    return (float(norms[0]), float(norms[-1])) if len(norms) else (math.nan, math.nan)
 
 
 def _late(sizes: np.ndarray) -> bool | None:
-    known = sizes[~np.isnan(sizes)]
-    return None if len(known) < 2 else bool(known[-1] != known[-2])
+    norms = sizes[~np.isnan(sizes)]
+    return None if len(norms) < 2 else bool(norms[-1] != norms[-2])
 
 
 def _reached(norms: np.ndarray, zeros: np.ndarray) -> list[bool | None]:
     """Return for each tensor whether it had a gradient: norms know the optimizer's tensors, zeros know all of them."""
     if not len(norms):
         return [None] * norms.shape[1]
-    both = zip(norms.T, zeros.T, strict=True)
-    return [bool(not np.isnan(norm).all() or not np.isnan(zero).all()) for norm, zero in both]
+    pairs = zip(norms.T, zeros.T, strict=True)
+    return [bool(not np.isnan(norm).all() or not np.isnan(zero).all()) for norm, zero in pairs]
 
 
 def _table(values: Any, trace: Any) -> np.ndarray:
     """Return a (rows, tensors) table; one without rows if its shape is another."""
-    found = np.asarray(values, dtype=np.float64)
+    table = np.asarray(values, dtype=np.float64)
     return (
-        found if found.ndim == 2 and found.shape[1] == len(trace.parameters) else np.zeros((0, len(trace.parameters)))
+        table if table.ndim == 2 and table.shape[1] == len(trace.parameters) else np.zeros((0, len(trace.parameters)))
     )

@@ -5,108 +5,112 @@ right: recall, the share of a class's validation samples that the model labels w
 occurs in training and in validation.
 """
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bugzoo.diagnostics import read
+from bugzoo.diagnostics.numbers import optional
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.running.result import Run
 from bugzoo.views import _draw, _evaluated
-from bugzoo.views.row import ANY, Row
+from bugzoo.views._seen import Seen
 
-# fmt: off
-ROWS = (
-    Row("generalisation.train_accuracy", "accuracy on the last training batches", "that of the evaluation, or a little above"),
-    Row("generalisation.validation_accuracy", "accuracy in the script's evaluation"),
-    Row("generalisation.gap", "training accuracy minus validation accuracy", (-0.15, 0.25)),
-    Row("train_loss", "loss on the last training batches"),
-    Row("loss_above", "loss in the evaluation minus on these batches (nats)", (-1, 3)),
-    Row("reported_metric.samples", "targets in the evaluation"),
-    Row("reported_metric.reported", "accuracy that the script reports", "the recomputed one"),
-    Row("reported_metric.recomputed", "accuracy recomputed over all samples"),
-    Row("reported_metric.gap", "difference of reported and recomputed accuracy", (0, 0.001)),
-    Row("reported_metric.reported_loss", "loss that the script reports", "the recomputed one"),
-    Row("reported_metric.recomputed_loss", "mean loss recomputed over all samples"),
-    Row("reported_metric.loss_gap", "relative difference of reported and recomputed loss", (0, 0.001)),
-    Row("class_balance.classes", "classes in the evaluation"),
-    Row("class_balance.rare_classes", "classes under a third of an even share in training"),
-    Row("class_balance.rarity", "training samples of a rare class over a usual one"),
-    Row("class_balance.common_recall", "mean recall of the common classes"),
-    Row("class_balance.rare_recall", "mean recall of the rare classes", "about that of the common ones"),
-    Row("recall_gap", "recall of the other classes minus that of rare ones", (-1, 0.2)),
-    Row("balanced", "balanced accuracy: mean recall of all classes"),
-    Row("over_balanced", "accuracy minus balanced accuracy", (-0.1, 0.1)),
-    Row("kept_weights.copies", "copies of the weights that the script holds"),
-    Row("kept_weights.restored", "copies that equal the final weights"),
-    Row("kept_weights.loss", "loss in the evaluation with the final weights"),
-    Row("kept_weights.kept_loss", "loss in the evaluation with the best of the copies", "not lower than with the final ones"),
-    Row("kept_weights.better", "share by which the loss of the copy is lower", (-ANY, 0.01)),
-    Row("unread", "loaders that the script never uses", (0, 0)),
-    Row("places", "lines of the script that evaluate the reported samples"),
-    Row("train_validation_overlap.trained", "training samples that were compared"),
-    Row("train_validation_overlap.validated", "validation samples that were compared"),
-    Row("train_validation_overlap.shared", "share of validation samples that are training samples too", (0, 0.1)),
-    Row("validation_shift.label_distance", "share of labels to change until both sets match", (0, 0.25)),
-    Row("validation_shift.unseen_classes", "share of validation labels not in training", (0, 0.05)),
-    Row("validation_shift.mean_shift", "shift of the mean input, in training deviations", (0, 0.3)),
-    Row("validation_shift.spread_ratio", "deviation of validation inputs over training inputs", (0.5, 2)),
-    Row("validation_shift.redrawn", "share of inputs that change when it runs again", (0, 0)),
+ORDER = (
+    "generalisation",
+    "train_loss",
+    "loss_above",
+    "reported_metric",
+    "class_balance",
+    "recall_gap",
+    "balanced",
+    "over_balanced",
+    "kept_weights",
+    "unread",
+    "places",
+    "train_validation_overlap",
+    "validation_shift",
 )
-# fmt: on
-PARTS = (_evaluated.said, _evaluated.trained, _evaluated.asked, _evaluated.loaders, _evaluated.places)
+PARTS = (_evaluated.reported, _evaluated.trained, _evaluated.recomputed, _evaluated.loaders, _evaluated.places)
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Seen):
+    """Shares, and losses in the unit `loss_name`; recalls and shares of `classes`, or shares between `edges`."""
+
+    train_loss: float | None = optional("loss on the last training batches")
+    loss_above: float | None = optional("loss in the evaluation minus on these batches (nats)", (-1, 3))
+    recall_gap: float | None = optional("recall of the other classes minus that of rare ones", (-1, 0.2))
+    balanced: float | None = optional("balanced accuracy: mean recall of all classes")
+    over_balanced: float | None = optional("accuracy minus balanced accuracy", (-0.1, 0.1))
+    unread: float | None = optional("loaders that the script never uses", (0, 0))
+    places: float | None = optional("lines of the script that evaluate the reported samples")
+    said_accuracy: float | None = None
+    said_loss: float | None = None
+    train_accuracy: float | None = None
+    accuracy: float | None = None
+    loss: float | None = None
+    loss_name: str | None = None
+    one_label: float | None = None
+    """1 where the loss has one label for each sample that the model gets, and 0 where it has one for each token."""
+    by_class: bool | None = None
+    """Whether all classes are here, in their order."""
+    classes: list[float] | None = None
+    recalls: list[float] | None = None
+    edges: list[float] | None = None
+    validation_shares: list[float] | None = None
+    train_shares: list[float] | None = None
+
+
+def measure(run: Run) -> Numbers:
     """Each part that can be measured. Raises NotApplicable where none can."""
-    numbers: dict[str, Any] = {}
+    numbers = Numbers()
     reasons = []
-    for part in PARTS:
+    for add_part in PARTS:
         try:
-            numbers |= part(run)
+            add_part(numbers, run)
         except NotApplicable as why:
             reasons.append(str(why))
-    if not numbers:
+    if not numbers.measured():
         raise NotApplicable("; ".join(dict.fromkeys(reasons)))
-    if numbers.get("one_label"):  # tokens of a text are never even, and the rare ones never as easy
-        numbers |= {key: value for key, value in read("class_balance", run).numbers.items() if key == "recall_gap"}
-    if "train_loss" in numbers and "classes" in numbers:
-        numbers["loss_above"] = numbers["loss"] - numbers["train_loss"]
+    if numbers.one_label:  # tokens of a text are never even, and the rare ones never as easy
+        numbers.recall_gap = read("class_balance", run).numbers.get("recall_gap")
+    if numbers.train_loss is not None and numbers.loss is not None and numbers.classes is not None:
+        numbers.loss_above = numbers.loss - numbers.train_loss
     return numbers
 
 
-def draw(numbers: dict[str, Any], figure: Any) -> None:
+def draw(numbers: Numbers, figure: Any) -> None:
     """Draw the metric to the left, and to the right what is known about labels."""
-    classes, edges = numbers.get("classes"), numbers.get("edges")
-    left, *right = figure.add_gridspec(
-        1, 2 if classes or edges else 1, width_ratios=(1, 1.3)[: 1 + bool(classes or edges)]
-    )
+    parts = 2 if numbers.classes or numbers.edges else 1
+    left, *right = figure.add_gridspec(1, parts, width_ratios=(1, 1.3)[:parts])
     _metric(numbers, figure.add_subplot(left))
-    if classes:
+    if numbers.classes:
         upper, lower = right[0].subgridspec(2, 1).subplots(sharex=True)
-        _classes(numbers, upper, lower)
-    elif edges:
+        _classes(numbers, numbers.classes, upper, lower)
+    elif numbers.edges:
         _targets(numbers, figure.add_subplot(right[0]))
 
 
-def _metric(numbers: dict[str, Any], ax: Any) -> None:
+def _metric(numbers: Numbers, ax: Any) -> None:
     """Accuracy where each sample has one label, else the loss."""
-    by_token = numbers.get("one_label") == 0
-    values = {} if by_token and "said_loss" in numbers else _accuracies(numbers)
+    values = {} if numbers.one_label == 0 and numbers.said_loss is not None else _accuracies(numbers)
     if values:
         _draw.prepare(ax, "", "accuracy (share)")
     else:
         values = _losses(numbers)
-        _draw.prepare(ax, "", f"loss ({numbers.get('loss_name') or 'in its own unit'})")
+        _draw.prepare(ax, "", f"loss ({numbers.loss_name or 'in its own unit'})")
     if not values:
         _draw.absent(ax, "neither accuracy nor loss is known")
         return
     accuracy = "accuracy" in ax.get_xlabel()
-    known = [value for value in values.values() if _evaluated.finite(value)]
-    least, most = min([*known, 0.0]), max([*known, 1.0 if accuracy else 0.0])
+    finite = [value for value in values.values() if math.isfinite(value)]
+    least, most = min([*finite, 0.0]), max([*finite, 1.0 if accuracy else 0.0])
     span = most - least or 1.0
     for place, value in enumerate(reversed(values.values())):
-        at = value if _evaluated.finite(value) else 0.0
+        at = value if math.isfinite(value) else 0.0
         ax.plot([0, at], [place, place], color=_draw.GREY, linewidth=1)
         ax.plot([at], [place], "o", color=_draw.COLOURS[len(values) - 1 - place], markersize=7, clip_on=False)
         near = "left" if at - least < 0.15 * span else "center"
@@ -115,47 +119,51 @@ def _metric(numbers: dict[str, Any], ax: Any) -> None:
     ax.set(ylim=(-0.5, len(values) - 0.4), xlim=(least, least + 1.12 * span))
 
 
-def _accuracies(numbers: dict[str, Any]) -> dict[str, float]:
-    found = {
-        "training\nbatches": numbers.get("generalisation.train_accuracy", numbers.get("train_accuracy")),
-        "evaluation,\nrecomputed": numbers.get("reported_metric.recomputed", numbers.get("accuracy")),
-        "evaluation,\nreported": numbers.get("reported_metric.reported", numbers.get("said_accuracy")),
+def _accuracies(numbers: Numbers) -> dict[str, float]:
+    accuracies = {
+        "training\nbatches": numbers.instruments.get("generalisation.train_accuracy", numbers.train_accuracy),
+        "evaluation,\nrecomputed": numbers.instruments.get("reported_metric.recomputed", numbers.accuracy),
+        "evaluation,\nreported": numbers.instruments.get("reported_metric.reported", numbers.said_accuracy),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in accuracies.items() if value is not None}
 
 
-def _losses(numbers: dict[str, Any]) -> dict[str, float]:
-    found = {
-        "training\nbatches": numbers.get("train_loss"),
-        "evaluation,\nrecomputed": numbers.get("loss"),
-        "evaluation,\nreported": numbers.get("said_loss"),
-        "with the best\nkept copy": numbers.get("kept_weights.kept_loss"),
+def _losses(numbers: Numbers) -> dict[str, float]:
+    losses = {
+        "training\nbatches": numbers.train_loss,
+        "evaluation,\nrecomputed": numbers.loss,
+        "evaluation,\nreported": numbers.said_loss,
+        "with the best\nkept copy": numbers.instruments.get("kept_weights.kept_loss"),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in losses.items() if value is not None}
 
 
-def _classes(numbers: dict[str, Any], upper: Any, lower: Any) -> None:
-    names = [f"{one:.0f}" for one in numbers["classes"]]
+def _classes(numbers: Numbers, classes: list[float], upper: Any, lower: Any) -> None:
+    names = [f"{label:.0f}" for label in classes]
     at = np.arange(len(names))
     _draw.prepare(upper, "", "", "recall (share)")
-    upper.plot(at, numbers["recalls"], "o", color=_draw.COLOURS[1], markersize=5 if len(names) < 20 else 3)
+    upper.plot(at, numbers.recalls, "o", color=_draw.COLOURS[1], markersize=5 if len(names) < 20 else 3)
     upper.set_ylim(-0.05, 1.05)
-    _draw.prepare(lower, "", "label" if numbers["by_class"] else "label, the commonest ones first", "frequency (share)")
-    for place, (key, name) in enumerate((("train_shares", "training batches"), ("validation_shares", "validation"))):
-        if numbers.get(key):
-            lower.bar(at + 0.4 * place - 0.2, numbers[key], 0.4, color=_draw.COLOURS[place], label=name)
+    _draw.prepare(lower, "", "label" if numbers.by_class else "label, the commonest ones first", "frequency (share)")
+    for place, (name, shares) in enumerate(_shares(numbers)):
+        if shares:
+            lower.bar(at + 0.4 * place - 0.2, shares, 0.4, color=_draw.COLOURS[place], label=name)
     every = -(-len(names) // 12)
     lower.set_xticks(at[::every], names[::every], fontsize=7)
-    lower.set_ylim(0, 1.35 * max([*numbers["validation_shares"], *numbers["train_shares"], 1e-9]))
+    lower.set_ylim(0, 1.35 * max([1e-9, *(share for _, shares in _shares(numbers) for share in shares)]))
     for ax in (upper, lower):
         ax.yaxis.label.set_size(8)
     lower.legend(frameon=False, labelcolor=_draw.GREY, fontsize=8, ncols=2, loc="upper right", borderaxespad=0)
 
 
-def _targets(numbers: dict[str, Any], ax: Any) -> None:
+def _shares(numbers: Numbers) -> list[tuple[str, list[float]]]:
+    return [("training batches", numbers.train_shares or []), ("validation", numbers.validation_shares or [])]
+
+
+def _targets(numbers: Numbers, ax: Any) -> None:
     _draw.prepare(ax, "", "target (in its own unit)", "share of samples")
-    for place, (key, name) in enumerate((("train_shares", "training batches"), ("validation_shares", "validation"))):
-        if numbers.get(key):
-            ax.stairs(numbers[key], numbers["edges"], color=_draw.COLOURS[place], label=name, linewidth=1.6)
+    for place, (name, shares) in enumerate(_shares(numbers)):
+        if shares:
+            ax.stairs(shares, numbers.edges, color=_draw.COLOURS[place], label=name, linewidth=1.6)
     ax.set_ylim(0, None)
     _draw.legend(ax)

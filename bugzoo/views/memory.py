@@ -6,35 +6,32 @@ step. Activations are counted on a few samples and multiplied up to one batch.
 """
 
 import contextlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bugzoo.diagnostics._tools import column
+from bugzoo.diagnostics.numbers import ANY, optional
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.running.result import Run
-from bugzoo.views import _bars, _draw, _sizes
-from bugzoo.views.row import ANY, Row
+from bugzoo.views import _bars, _draw, _sizes, rows
+from bugzoo.views._seen import Seen
 
-ROWS = (
-    Row("steps", "optimizer steps made"),
-    Row("steps_that_fit", "steps made before an allocation failed", (1, ANY)),
-    Row("first_mib", "memory at the first measured step (MiB)"),
-    Row("last_mib", "memory at the last measured step (MiB)"),
-    Row("peak_mib", "most resident memory of the process (MiB)"),
-    Row("memory_audit.growth_mib_per_step", "growth of memory per step (MiB)", (-2, 2)),
-    Row("memory_audit.marked", "steps whose computation graph was followed"),
-    Row("memory_audit.graphs_alive", "computation graphs alive at once", (0, 8)),
-    Row("memory_audit.graphs_kept", "computation graphs alive beyond the loop's variables", (0, 5)),
-    Row("retained_graphs.passes", "forward passes with activations alive at the end", (0, 1)),
-    Row("retained_graphs.held_mib", "activations alive at the end (MiB)"),
-    Row("retain_graph.kept_share", "share of operations with activations after backward()", (0, 0.5)),
-    Row("retain_graph.kept_mib", "activations alive after backward() (MiB)"),
-    Row("parameters_mib", "parameters (MiB)"),
-    Row("gradients_mib", "gradients of all trainable parameters (MiB)"),
-    Row("optimizer_mib", "optimizer state after a step (MiB)"),
-    Row("activations_mib", "activations of one batch, kept for backward() (MiB)"),
-    Row("samples", "samples in that batch"),
+ORDER = (
+    "steps",
+    "steps_that_fit",
+    "first_mib",
+    "last_mib",
+    "peak_mib",
+    "memory_audit",
+    "retained_graphs",
+    "retain_graph",
+    "parameters_mib",
+    "gradients_mib",
+    "optimizer_mib",
+    "activations_mib",
+    "samples",
 )
 COUNTS = {
     "graphs alive at once": "memory_audit.graphs_alive",
@@ -54,39 +51,60 @@ MOST = 150
 """Points of the curve."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Seen):
+    """Sizes in MiB, and the curve of the memory over the steps."""
+
+    steps: float | None = optional("optimizer steps made")
+    steps_that_fit: float | None = optional("steps made before an allocation failed", (1, ANY))
+    first_mib: float | None = optional("memory at the first measured step (MiB)")
+    last_mib: float | None = optional("memory at the last measured step (MiB)")
+    peak_mib: float | None = optional("most resident memory of the process (MiB)")
+    parameters_mib: float | None = optional("parameters (MiB)")
+    gradients_mib: float | None = optional("gradients of all trainable parameters (MiB)")
+    optimizer_mib: float | None = optional("optimizer state after a step (MiB)")
+    activations_mib: float | None = optional("activations of one batch, kept for backward() (MiB)")
+    samples: float | None = optional("samples in that batch")
+    at: list[float] | None = None
+    memory: list[float] | None = None
+
+
+def measure(run: Run) -> Numbers:
     """Memory over the steps, and the size of what a step holds. Raises NotApplicable if neither is known."""
     steps, memory = column(run.trace.step), column(run.trace.memory_mib)
     known = np.flatnonzero(np.isfinite(memory)) if len(memory) == len(steps) else np.zeros(0, dtype=int)
-    numbers: dict[str, Any] = {"steps": float(len(steps))}
+    sizes: dict[str, float] = {}
+    with contextlib.suppress(NotApplicable):
+        sizes = _sizes.parts(run)
+    if not len(known) and not sizes and run.outcome != "out_of_memory":
+        raise NotApplicable("memory was not recorded, and no model is alive")
+    numbers = Numbers.from_mapping({"steps": float(len(steps)), **sizes})
     if run.outcome == "out_of_memory":
-        numbers["steps_that_fit"] = float(len(steps))
+        numbers.steps_that_fit = float(len(steps))
     if len(known):
         shown = known[:: -(-len(known) // MOST)]
-        numbers |= {"first_mib": float(memory[known[0]]), "last_mib": float(memory[known[-1]])}
-        numbers |= {"at": steps[shown].tolist(), "memory": memory[shown].tolist()}
-    with contextlib.suppress(NotApplicable):
-        numbers |= _sizes.parts(run)
-    if len(numbers) == 1:  # the steps alone
-        raise NotApplicable("memory was not recorded, and no model is alive")
+        numbers.first_mib, numbers.last_mib = float(memory[known[0]]), float(memory[known[-1]])
+        numbers.at, numbers.memory = steps[shown].tolist(), memory[shown].tolist()
     return numbers
 
 
-def draw(numbers: dict[str, Any], figure: Any) -> None:
+def draw(numbers: Numbers, figure: Any) -> None:
     """Draw the curve, the counts and the sizes."""
     figure.set_size_inches(7.0, 3.2)
     grid = figure.add_gridspec(2, 2, width_ratios=(1, 1.1), height_ratios=(1, 2.4))
     ax = figure.add_subplot(grid[:, 0])
     _draw.prepare(ax, "", "optimizer step", "memory (MiB)")
-    if numbers.get("memory") and _draw.line(ax, numbers["at"], numbers["memory"], place=1):
-        low, high = min(numbers["memory"]), max(numbers["memory"])
+    if numbers.memory and numbers.at and _draw.line(ax, numbers.at, numbers.memory, place=1):
+        low, high = min(numbers.memory), max(numbers.memory)
         spare = max(0.0, RANGE_MIB - (high - low)) / 2 + 2
         ax.set_ylim(max(0.0, low - spare), high + spare)
     else:
         _draw.absent(ax, "no step was made whose\nmemory was measured")
     counts, sizes = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
-    usual = {name: row.range[1] for row in ROWS for name, key in COUNTS.items() if row.source == key and row.range}
+    usual = {
+        name: row.range[1] for row in rows("memory") for name, key in COUNTS.items() if row.source == key and row.range
+    }
     for ax, sources, unit, least in ((counts, COUNTS, "count", 10), (sizes, SIZES, "MiB", 1)):
         _draw.prepare(ax, "", unit)
-        if not _bars.bars(ax, _bars.known(numbers, sources), least, 1, usual if ax is counts else None):
+        if not _bars.bars(ax, _bars.known(numbers.measured(), sources), least, 1, usual if ax is counts else None):
             _draw.absent(ax, "not counted")

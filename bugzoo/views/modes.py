@@ -4,87 +4,91 @@ One bar for each kind of forward pass. With gradients, only the first pass befor
 gradients, every pass. The strip below shows the mode of the passes with gradients over the steps.
 """
 
+import contextlib
 import math
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from bugzoo.diagnostics._tools import batches, column, model_of
+from bugzoo.diagnostics.numbers import optional
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 from bugzoo.views import _draw
-from bugzoo.views.row import Row
+from bugzoo.views._seen import Seen
 
 MODES = ("eval", "train")
 KINDS = ("gradients, backward()", "gradients, no backward()", "no gradients")
 
-ROWS = (
-    Row("mode_watch.evaluations", "forward passes without gradients"),
-    Row("mode_watch.eval_in_train_mode", "forward passes without gradients in train mode", (0, 0)),
-    Row("mode_watch.train_in_eval_mode", "passes before a backward() in eval mode"),
-    Row("mode_watch.train_in_eval_share", "share of passes before a backward() in eval mode", (0, 0.2)),
-    Row("retained_graphs.evaluations_without", "passes in eval mode without gradients"),
-    Row("retained_graphs.evaluations_with_graph", "passes in eval mode with gradients, no backward()", (0, 0)),
-    Row("apart_in_eval", "distance of two passes in eval mode, same batch (share)", (0, 1e-4)),
-    Row("apart_in_train", "distance of two passes in train mode, same batch (share)"),
-    Row("between_modes", "distance between eval and train mode, same batch (share)"),
-)
+ORDER = ("mode_watch", "retained_graphs", "apart_in_eval", "apart_in_train", "between_modes")
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Seen):
+    """Distances over the outputs' size; `passes`: a count for each bar; `spans`: (first step, last step, mode)."""
+
+    apart_in_eval: float | None = optional("distance of two passes in eval mode, same batch (share)", (0, 0.0001))
+    apart_in_train: float | None = optional("distance of two passes in train mode, same batch (share)")
+    between_modes: float | None = optional("distance between eval and train mode, same batch (share)")
+    bars: list[str] = field(default_factory=list)
+    passes: list[float] = field(default_factory=list)
+    steps: float = 0.0
+    spans: list[tuple[float, float, str]] = field(default_factory=list)
+
+
+def measure(run: Run) -> Numbers:
     """Counts of forward passes, the mode over the steps, and distances of outputs on one batch."""
     counts: Counter[tuple[str, str]] = Counter()
-    for one in run.trace.forwards:
-        kind = KINDS[2] if not one.grad else KINDS[0] if one.followed_by_backward else KINDS[1]
-        counts[MODES[one.training], kind] += one.count
+    for forward in run.trace.forwards:
+        kind = KINDS[2] if not forward.grad else KINDS[0] if forward.followed_by_backward else KINDS[1]
+        counts[MODES[forward.training], kind] += forward.count
     if not counts:
         raise NotApplicable("no forward pass was seen")
     bars = [(mode, kind) for mode in reversed(MODES) for kind in KINDS]
-    numbers: dict[str, Any] = {
-        "bars": [f"{mode} mode, {kind}" for mode, kind in bars],
-        "passes": [float(counts[one]) for one in bars],
-        "steps": float(len(column(run.trace.step))),
-        "spans": _spans(run),
-    }
-    try:
-        return numbers | _distances(run)
-    except Exception:  # the model cannot be called again; the counts still say something
-        return numbers
+    numbers = Numbers(
+        bars=[f"{mode} mode, {kind}" for mode, kind in bars],
+        passes=[float(counts[bar]) for bar in bars],
+        steps=float(len(column(run.trace.step))),
+        spans=_spans(run),
+    )
+    with contextlib.suppress(Exception):  # the model cannot be called again; the counts still say something
+        numbers.apart_in_eval, numbers.apart_in_train, numbers.between_modes = _distances(run)
+    return numbers
 
 
 def _spans(run: Run) -> list[tuple[float, float, str]]:
     """Return (first step, last step, mode) of the passes with gradients of the first trained model."""
-    trained = [one for one in run.trace.forwards if one.grad and one.learns]
+    trained = [forward for forward in run.trace.forwards if forward.grad and forward.learns]
     if not trained:
         return []
-    name = max(trained, key=lambda one: one.count).module
+    name = max(trained, key=lambda forward: forward.count).module
     changes = [
         (event.step, bool(event.data.get("training")))
         for event in run.trace.events
         if event.kind == "mode" and event.data.get("grad") and event.data.get("module") == name
     ]
-    mode = not changes[0][1] if changes else max(trained, key=lambda one: one.count).training
-    found, began = [], 1
+    mode = not changes[0][1] if changes else max(trained, key=lambda forward: forward.count).training
+    spans, began = [], 1
     for step, training in changes:
-        found.append((float(began), float(step), MODES[mode]))
+        spans.append((float(began), float(step), MODES[mode]))
         began, mode = step, training
-    return [*found, (float(began), float(len(column(run.trace.step)) + 1), MODES[mode])]
+    return [*spans, (float(began), float(len(column(run.trace.step)) + 1), MODES[mode])]
 
 
-def _distances(run: Run) -> dict[str, float]:
-    """Distances between outputs on the latest batch, with other random numbers, relative to the outputs' size."""
+def _distances(run: Run) -> tuple[float, float, float]:
+    """Return how far outputs on the latest batch are apart, over their size: in eval mode, in train mode, between both.
+
+    Random numbers differ within a mode.
+    """
     batch = batches(run)[-1]
     with quiet(model_of(run, batch)) as model:
-        one, other = _out(model, batch, 0), _out(model, batch, 1)
+        first, second = _out(model, batch, 0), _out(model, batch, 1)
     with quiet(model_of(run, batch), training=True) as model:
         trained, again = _out(model, batch, 0), _out(model, batch, 1)
-    return {
-        "apart_in_eval": _apart(one, other),
-        "apart_in_train": _apart(trained, again),
-        "between_modes": _apart(one, trained),
-    }
+    return _distance(first, second), _distance(trained, again), _distance(first, trained)
 
 
 def _out(model: torch.nn.Module, batch: Any, seed: int) -> torch.Tensor:
@@ -95,14 +99,14 @@ def _out(model: torch.nn.Module, batch: Any, seed: int) -> torch.Tensor:
     return call(seeded, batch.args, batch.kwargs).double()  # pyright: ignore[reportArgumentType]
 
 
-def _apart(one: torch.Tensor, other: torch.Tensor) -> float:
-    size = float(one.norm())
-    return float((other - one).norm()) / size if size else math.nan
+def _distance(first: torch.Tensor, second: torch.Tensor) -> float:
+    size = float(first.norm())
+    return float((second - first).norm()) / size if size else math.nan
 
 
-def draw(numbers: dict[str, Any], figure: Any) -> None:
+def draw(numbers: Numbers, figure: Any) -> None:
     """Draw a bar for each kind of pass, and the mode over the steps."""
-    names, passes = numbers.get("bars", []), numbers.get("passes", [])
+    names, passes = numbers.bars, numbers.passes
     if not names:
         return
     bars, strip = figure.subplots(2, 1, height_ratios=(5, 1))
@@ -122,13 +126,13 @@ def draw(numbers: dict[str, Any], figure: Any) -> None:
     _strip(strip, numbers, colour)
 
 
-def _strip(ax: Any, numbers: dict[str, Any], colour: dict[str, str]) -> None:
-    spans, end = numbers.get("spans", []), numbers.get("steps", 0.0) + 1
-    if not spans or end < 2:
+def _strip(ax: Any, numbers: Numbers, colour: dict[str, str]) -> None:
+    end = numbers.steps + 1
+    if not numbers.spans or end < 2:
         _draw.absent(ax, "no optimizer step")
         return
     least = end / 200  # a change at the very end is seen, too
-    for first, last, mode in spans:
+    for first, last, mode in numbers.spans:
         ax.barh(0, max(last - first, least), left=min(first, end - least), color=colour[mode], height=1.0)
     ax.set_xlim(1, end)
     ax.set_ylim(-0.5, 0.5)

@@ -6,141 +6,153 @@ the target. For outputs of one number a sample, the x axis lists samples instead
 """
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from bugzoo.diagnostics._tools import batches, model_of
+from bugzoo.diagnostics.numbers import ANY, optional
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.running.result import Run
 from bugzoo.views import _draw, _loss_call, _loss_rows
-from bugzoo.views.row import ANY, Row
+from bugzoo.views._loss_rows import Series
 
 FEW = 16
 """With fewer values their sign means little."""
 
-ROWS = (
-    Row("function", "loss function"),
-    Row("given_shape", "shape of what it is given"),
-    Row("target_shape", "shape of its targets"),
-    Row("averaged", "numbers that the loss averages or adds up, per target", (0, 1)),
-    Row("smallest_logit", "smallest value given to the loss (logits)", (-ANY, 0)),
-    Row("smallest", "smallest value given to the loss"),
-    Row("largest", "largest value given to the loss"),
-    Row("double_normalisation.row_sum", "sum of a row given to the loss, last batch"),
-    Row("spread", "nats between the log-probabilities of a row, after training", (1, ANY)),
-    Row("double_normalisation.log_prob_spread", "nats between the log-probabilities of a row, last measured step"),
-    Row("double_normalisation.lowest_loss", "lowest loss of a step (nats)"),
-    Row("output_gradient.answers", "outputs (rows) with a gradient in the first step"),
-    Row("output_gradient.passes", "forward passes in the first step"),
-    Row("output_gradient.backwards", "backward() calls in the first step"),
-    Row("output_gradient.weight", "sum of the weights of all outputs in the first step", (0, 2)),
-    Row("output_gradient.asked_label_share", "share of outputs pushed toward their label", (0.95, 1)),
-    Row("output_gradient.asked_input_share", "share of outputs pushed toward the input token there", (0, 0.5)),
-    Row("output_gradient.even_share", "share of the gradient toward equal probabilities", (0, 0.9)),
-    Row("output_gradient.row_sum", "sum of a row's gradient over its size", (0, 1e-3)),
-    Row("output_gradient.column_sum", "sum of a class's gradient over its size", (1e-3, 1.01)),
-    Row("output_gradient.beyond_share", "share of outputs after the end of their input", (0, 0.05)),
+ORDER = (
+    "function",
+    "given_shape",
+    "target_shape",
+    "averaged",
+    "smallest_logit",
+    "smallest",
+    "largest",
+    "double_normalisation.row_sum",
+    "spread",
+    "double_normalisation",
+    "output_gradient",
 )
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Series):
+    """The series of the picture, and what the first loss call was given. Shapes are text."""
+
+    function: str | None = optional("loss function")
+    given_shape: str | None = optional("shape of what it is given")
+    target_shape: str | None = optional("shape of its targets")
+    averaged: float | None = optional("numbers that the loss averages or adds up, per target", (0, 1))
+    smallest_logit: float | None = optional("smallest value given to the loss (logits)", (-ANY, 0))
+    smallest: float | None = optional("smallest value given to the loss")
+    largest: float | None = optional("largest value given to the loss")
+    spread: float | None = optional("nats between the log-probabilities of a row, after training", (1, ANY))
+    not_repeated: str | None = None
+
+
+def measure(run: Run) -> Numbers:
     """One sample's values and gradients. Raises NotApplicable if the model cannot be called, and the step not repeated."""
     batch = batches(run)[0]
-    model = model_of(run, batch)
-    numbers: dict[str, Any] = {}
+    model, not_repeated = model_of(run, batch), None
     try:
-        seen = _loss_call.first(run, model)
+        loss = _loss_call.first(run, model)
     except NotApplicable as why:
-        seen, numbers["not_repeated"] = _loss_call.from_trace(run), str(why)
-    trained = _loss_rows.trained(run, batch, model, seen)
-    given = seen.given if seen.given is not None else seen.output if seen.output is not None else trained
+        loss, not_repeated = _loss_call.from_trace(run), str(why)
+    trained = _loss_rows.trained(run, batch, model, loss)
+    given = loss.given if loss.given is not None else loss.output if loss.output is not None else trained
     if given is None or not given.ndim:
         raise NotApplicable("neither the loss's input nor the model's output was seen")
-    target = seen.target if seen.target is not None else batch.targets
-    numbers |= _sizes(run, seen, given, target) | _spread(run, seen, trained)
-    return numbers | (_loss_rows.rows if _loss_rows.is_table(given, target) else _loss_rows.column)(
-        seen, given, target, trained
-    )
-
-
-def _sizes(run: Run, seen: _loss_call.LossCall, given: torch.Tensor, target: torch.Tensor | None) -> dict[str, Any]:
-    finite = given[torch.isfinite(given)]
-    logits = seen.function in _loss_call.LOGITS or (not seen.function and bool(run.trace.graph.classes))
-    numbers: dict[str, Any] = {"given_shape": str(tuple(given.shape)).replace(",)", ")")}
-    if seen.function or (seen.given is None and seen.output is not None):
-        numbers["function"] = seen.function or "written by hand, from the model's output"
+    target = loss.target if loss.target is not None else batch.targets
+    measured = _loss_rows.rows if _loss_rows.is_table(given, target) else _loss_rows.column
+    numbers = Numbers(**vars(measured(loss, given, target, trained)), not_repeated=not_repeated)
+    numbers.given_shape, numbers.spread = _text(given), _spread(run, loss, trained)
+    if loss.function or (loss.given is None and loss.output is not None):
+        numbers.function = loss.function or "written by hand, from the model's output"
     if target is not None:
-        numbers["target_shape"] = str(tuple(target.shape)).replace(",)", ")")
-    if finite.numel():
-        low = "smallest_logit" if logits and finite.numel() >= FEW else "smallest"
-        numbers |= {low: float(finite.min()), "largest": float(finite.max())}
-    if seen.reduced is not None and seen.output is not None:
-        rows = seen.output.numel() // (seen.output.shape[-1] if seen.output.ndim > 1 else 1)
-        several = seen.target.numel() if seen.target is not None else rows
-        numbers["averaged"] = 1.0 if seen.reduced == seen.output.numel() else seen.reduced / max(1, several)
+        numbers.target_shape = _text(target)
+    _sizes(numbers, run, loss, given)
     return numbers
 
 
-def _spread(run: Run, seen: _loss_call.LossCall, trained: torch.Tensor | None) -> dict[str, float]:
-    """Nats between the largest and the smallest log-probability of a row, on average."""
-    classes = seen.function in _loss_call.CLASSES or (not seen.function and bool(run.trace.graph.classes))
+def _text(tensor: torch.Tensor) -> str:
+    return str(tuple(tensor.shape)).replace(",)", ")")
+
+
+def _sizes(numbers: Numbers, run: Run, loss: _loss_call.LossCall, given: torch.Tensor) -> None:
+    """Measure the extremes of what the loss is given, and how many numbers it averages."""
+    finite = given[torch.isfinite(given)]
+    logits = loss.function in _loss_call.LOGITS or (not loss.function and bool(run.trace.graph.classes))
+    if finite.numel():
+        low, numbers.largest = float(finite.min()), float(finite.max())
+        if logits and finite.numel() >= FEW:
+            numbers.smallest_logit = low
+        else:
+            numbers.smallest = low
+    if loss.reduced is not None and loss.output is not None:
+        rows = loss.output.numel() // (loss.output.shape[-1] if loss.output.ndim > 1 else 1)
+        several = loss.target.numel() if loss.target is not None else rows
+        numbers.averaged = 1.0 if loss.reduced == loss.output.numel() else loss.reduced / max(1, several)
+
+
+def _spread(run: Run, loss: _loss_call.LossCall, trained: torch.Tensor | None) -> float | None:
+    """Nats between the largest and the smallest log-probability of a row, on average; None without classes."""
+    classes = loss.function in _loss_call.CLASSES or (not loss.function and bool(run.trace.graph.classes))
     if not classes or trained is None or trained.ndim < 2 or not torch.isfinite(trained).all():
-        return {}
-    axis = -1 if not seen.function or trained.ndim == 2 else 1
-    return {"spread": float((trained.amax(axis) - trained.amin(axis)).mean())}
+        return None
+    axis = -1 if not loss.function or trained.ndim == 2 else 1
+    return float((trained.amax(axis) - trained.amin(axis)).mean())
 
 
-def draw(numbers: dict[str, Any], figure: Any) -> None:
+def draw(numbers: Numbers, figure: Any) -> None:
     """Draw what the loss is given, and the gradient beside it."""
     left, right = figure.subplots(1, 2)
-    x, width, of = numbers.get("x", []), numbers.get("width", 0.0), numbers.get("of", "class")
-    part = f" ({len(x)} of {width:.0f}{', largest gradients' if of != 'sample' else ''})" if len(x) < width else ""
+    x, width, unit = numbers.x, numbers.width, numbers.of
+    part = f" ({len(x)} of {width:.0f}{', largest gradients' if unit != 'sample' else ''})" if len(x) < width else ""
     for ax, ylabel in ((left, "given to the loss"), (right, "gradient of the loss")):
-        _draw.prepare(ax, "", of + part, ylabel)
+        _draw.prepare(ax, "", unit + part, ylabel)
         ax.axhline(0, color=_draw.GREY, linewidth=0.6)
-    drawn = [
-        _series(left, numbers, "given", "first step", 0),
-        _series(left, numbers, "trained", "after training", 1),
-    ]
-    if any(drawn):
-        _targets(left, numbers, ("given", "trained"))
+    given, trained, gradient = numbers.given or [], numbers.trained or [], numbers.gradient or []
+    lines = [_series(left, unit, given, "first step", 0), _series(left, unit, trained, "after training", 1)]
+    if any(lines):
+        _targets(left, numbers, (given, trained), numbers.values or [])
         left.legend(
             frameon=False, labelcolor=_draw.GREY, fontsize=7.5, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3,
             columnspacing=1.0, handletextpad=0.4,
         )  # fmt: skip
     else:
         _draw.absent(left, "what the loss was given\nis not finite or not known")
-    if _series(right, numbers, "gradient", "", 0):
-        _targets(right, numbers, ("gradient",))
+    if _series(right, unit, gradient, "", 0):
+        _targets(right, numbers, (gradient,), [])
     else:
         _draw.absent(right, "no gradient: the first step\ncannot be repeated")
     for ax in (left, right):
         step = -(-len(x) // 12) or 1
-        ax.set_xticks(range(0, len(x), step), [str(one) for one in x[::step]], fontsize=8)
+        ax.set_xticks(range(0, len(x), step), list(map(str, x[::step])), fontsize=8)
 
 
-def _series(ax: Any, numbers: dict[str, Any], key: str, label: str, place: int) -> bool:
+def _series(ax: Any, unit: str, values: Sequence[float], label: str, place: int) -> bool:
     """Draw one point a class or sample; return False without any that is finite."""
-    found = [(at, value) for at, value in enumerate(numbers.get(key, [])) if math.isfinite(value)]
-    if not found:
+    points = [(at, value) for at, value in enumerate(values) if math.isfinite(value)]
+    if not points:
         return False
-    style = "os"[place] + (":" if numbers.get("of") != "sample" else "")
-    size = (5 if len(found) <= _loss_rows.SAMPLES else 3) - place
+    style = "os"[place] + (":" if unit != "sample" else "")
+    size = (5 if len(points) <= _loss_rows.SAMPLES else 3) - place
     ax.plot(
-        *zip(*found, strict=True), style, color=_draw.COLOURS[place], label=label or None, linewidth=0.6, markersize=size,
+        *zip(*points, strict=True), style, color=_draw.COLOURS[place], label=label or None, linewidth=0.6, markersize=size,
         fillstyle="none" if place else "full",
     )  # fmt: skip
     return True
 
 
-def _targets(ax: Any, numbers: dict[str, Any], keys: tuple[str, ...]) -> None:
+def _targets(ax: Any, numbers: Numbers, series: Sequence[Sequence[float]], values: Sequence[float]) -> None:
     """Ring the target in each series, or draw the target values of samples."""
-    places = [numbers["x"].index(one) for one in numbers.get("targets", []) if one in numbers["x"]]
-    points = [(at, numbers[key][at]) for key in keys for at in places if at < len(numbers.get(key, []))]
-    label = "target is 1" if numbers.get("of") == "sample" else "target"
-    if "gradient" not in keys and numbers.get("values"):
-        points, label = list(enumerate(numbers["values"])), "target"
+    places = [numbers.x.index(target) for target in numbers.targets or [] if target in numbers.x]
+    points = [(at, heights[at]) for heights in series for at in places if at < len(heights)]
+    label = "target is 1" if numbers.of == "sample" else "target"
+    if values:
+        points, label = list(enumerate(values)), "target"
     if points:
         ax.plot(
             *zip(*points, strict=True), "o", color=_draw.GREY, fillstyle="none", markersize=11, markeredgewidth=1.4,

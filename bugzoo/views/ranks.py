@@ -5,27 +5,27 @@ middle: how far apart the parameters of the ranks are, zero at the bottom. To th
 """
 
 import math
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bugzoo.diagnostics._tools import column
+from bugzoo.diagnostics.numbers import optional
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.running.result import Run
 from bugzoo.views import _bars, _draw
-from bugzoo.views.row import ANY, Row
+from bugzoo.views._seen import Seen
 
-ROWS = (
-    Row("rank_check.ranks", "ranks"),
-    Row("rank_check.steps_fewest", "steps of the rank that made the fewest", "as many as every other rank"),
-    Row("rank_check.steps_most", "steps of the rank that made the most", "as many as every other rank"),
-    Row("steps_apart", "steps between these two", (0, 0)),
-    Row("unfinished", "ranks that did not reach the end", (0, 0)),
-    Row("ended", "where each rank is at the end"),
-    Row("rank_check.spread", "largest distance of two losses at a step, over the mean", (1e-6, ANY)),
-    Row("first_parameter_spread", "distance of the ranks' parameters at the first step", (0, 1e-5)),
-    Row("rank_check.parameter_spread", "distance of the ranks' parameters at the end", (0, 1e-5)),
-    Row("rank_check.loss_factor", "first loss over ln(classes)", (0.75, 1.5)),
+ORDER = (
+    "rank_check",
+    "steps_apart",
+    "unfinished",
+    "ended",
+    "rank_check.spread",
+    "first_parameter_spread",
+    "rank_check.parameter_spread",
+    "rank_check.loss_factor",
 )
 MOST = 120
 """Points of a rank's curve."""
@@ -34,37 +34,52 @@ ZERO, LOW = 1e-9, 1e-8
 """Where the logarithmic axis has its zero, and its smallest other value."""
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Seen):
+    """Lists with an entry for each rank, but the last two: one for each step at which parameters were measured."""
+
+    steps_apart: float | None = optional("steps between these two", (0, 0))
+    unfinished: float | None = optional("ranks that did not reach the end", (0, 0))
+    ended: str | None = optional("where each rank is at the end")
+    first_parameter_spread: float | None = optional("distance of the ranks' parameters at the first step", (0, 1e-5))
+    steps: list[float] = field(default_factory=list)
+    at: list[list[float]] = field(default_factory=list)
+    losses: list[list[float]] = field(default_factory=list)
+    norm_steps: list[float] = field(default_factory=list)
+    parameter_spreads: list[float] = field(default_factory=list)
+
+
+def measure(run: Run) -> Numbers:
     """Losses and steps of each rank, and the distance of their parameters. Raises NotApplicable for one rank."""
     if len(run.ranks) < 2:
         raise NotApplicable("the script runs on one rank")
-    traces = [one.trace for one in run.ranks]
-    made = [len(column(one.step)) for one in traces]
-    shown = [np.arange(0, count, -(-count // MOST) or 1) for count in made]
+    traces = [rank.trace for rank in run.ranks]
+    counts = [len(column(trace.step)) for trace in traces]
+    rows = [np.arange(0, count, -(-count // MOST) or 1) for count in counts]
     steps, spread = _parameters(traces)
-    return {
-        "steps": [float(count) for count in made],
-        "at": [column(one.step)[rows].tolist() for one, rows in zip(traces, shown, strict=True)],
-        "losses": [column(one.loss)[rows].tolist() for one, rows in zip(traces, shown, strict=True)],
-        "steps_apart": float(max(made) - min(made)),
-        "unfinished": float(sum(one.outcome not in ("finished", "non_finite") for one in traces)),
-        "ended": "; ".join(f"{rank}: {_place(one, rank)}" for rank, one in enumerate(traces)),
-        "norm_steps": steps,
-        "parameter_spreads": spread,
-        "first_parameter_spread": spread[0] if spread else math.nan,
-    }
+    return Numbers(
+        steps=[float(count) for count in counts],
+        at=[column(trace.step)[places].tolist() for trace, places in zip(traces, rows, strict=True)],
+        losses=[column(trace.loss)[places].tolist() for trace, places in zip(traces, rows, strict=True)],
+        steps_apart=float(max(counts) - min(counts)),
+        unfinished=float(sum(trace.outcome not in ("finished", "non_finite") for trace in traces)),
+        ended="; ".join(f"{rank}: {_place(trace, rank)}" for rank, trace in enumerate(traces)),
+        norm_steps=steps,
+        parameter_spreads=spread,
+        first_parameter_spread=spread[0] if spread else math.nan,
+    )
 
 
 def _parameters(traces: list[Any]) -> tuple[list[float], list[float]]:
     """Return the steps at which all ranks' parameters were measured, and their largest relative distance there."""
-    sizes = [np.asarray(one.param_norm, dtype=np.float64) for one in traces]
-    if any(one.ndim != 2 or not one.size for one in sizes) or len({one.shape[1] for one in sizes}) > 1:
+    sizes = [np.asarray(trace.param_norm, dtype=np.float64) for trace in traces]
+    if any(table.ndim != 2 or not table.size for table in sizes) or len({table.shape[1] for table in sizes}) > 1:
         return [], []
     rows = min(map(len, sizes))
-    norms = np.stack([one[:rows] for one in sizes])  # (ranks, measured steps, parameters)
-    apart = (np.ptp(norms, axis=0) / (np.abs(norms).mean(axis=0) + 1e-30)).max(axis=1)
-    keep = np.isfinite(apart)
-    return column(traces[0].param_norm_step)[:rows][keep].tolist(), apart[keep].tolist()
+    norms = np.stack([table[:rows] for table in sizes])  # (ranks, measured steps, parameters)
+    spread = (np.ptp(norms, axis=0) / (np.abs(norms).mean(axis=0) + 1e-30)).max(axis=1)
+    keep = np.isfinite(spread)
+    return column(traces[0].param_norm_step)[:rows][keep].tolist(), spread[keep].tolist()
 
 
 def _place(trace: Any, rank: int) -> str:
@@ -84,36 +99,32 @@ def _place(trace: Any, rank: int) -> str:
     return f"{inner or 'running'}, {at}"
 
 
-def draw(numbers: dict[str, Any], figure: Any) -> None:
+def draw(numbers: Numbers, figure: Any) -> None:
     """Draw the losses, the distance of the parameters, and the steps."""
-    losses, apart, steps = figure.subplots(1, 3, width_ratios=(1.6, 1.3, 1))
-    for ax, ylabel in ((losses, "loss"), (apart, "parameters of the ranks,\nrelative distance")):
+    losses, distance, steps = figure.subplots(1, 3, width_ratios=(1.6, 1.3, 1))
+    for ax, ylabel in ((losses, "loss"), (distance, "parameters of the ranks,\nrelative distance")):
         _draw.prepare(ax, "", "optimizer step", ylabel)
-    curves = list(zip(numbers.get("at", []), numbers.get("losses", []), strict=True))
-    drawn = [_draw.line(losses, x, y, f"rank {rank}", rank, STYLES[rank % 4]) for rank, (x, y) in enumerate(curves)]
+    curves = enumerate(zip(numbers.at, numbers.losses, strict=True))
+    lines = [_draw.line(losses, x, y, f"rank {rank}", rank, STYLES[rank % 4]) for rank, (x, y) in curves]
     for rank, curve in enumerate(losses.lines):  # the first one is wide, so that an equal one on top leaves it visible
         curve.set_linewidth(3.0 if rank == 0 else 1.2)
         curve.set_alpha(0.6 if rank == 0 else 1.0)
-    if any(drawn):
+    if any(lines):
         low, high = losses.get_ylim()
         losses.set_ylim(min(0.0, low), high + 0.1 * abs(high))  # a loss of a few steps does not fill the axis
         losses.xaxis.get_major_locator().set_params(integer=True)
         _draw.legend(losses)
     else:
         _draw.absent(losses, "no rank made a step")
-    _distance(apart, numbers)
+    _distance(distance, numbers)
     _draw.prepare(steps, "", "steps made")
-    made = {f"rank {rank}": count for rank, count in enumerate(numbers.get("steps", []))}
-    if not _bars.bars(steps, made, 1, 1):
+    if not _bars.bars(steps, {f"rank {rank}": count for rank, count in enumerate(numbers.steps)}, 1, 1):
         _draw.absent(steps, "one rank")
 
 
-def _distance(ax: Any, numbers: dict[str, Any]) -> None:
+def _distance(ax: Any, numbers: Numbers) -> None:
     """Draw the distance of the ranks' parameters on a logarithmic axis that has a place for zero."""
-    x, y = (
-        numbers.get("norm_steps", []),
-        [max(one, LOW) if one else ZERO for one in numbers.get("parameter_spreads", [])],
-    )
+    x, y = numbers.norm_steps, [max(spread, LOW) if spread else ZERO for spread in numbers.parameter_spreads]
     if not x:
         _draw.absent(ax, "parameters of all ranks\nwere not measured")
         return

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from bugzoo.diagnostics.numbers import digits
 from bugzoo.frontend import fit
 from bugzoo.running.reading import Reading
-from bugzoo.views import question, rows, view
-from bugzoo.views.row import number
+from bugzoo.views import draw, question, rows
 
 SIZE = (7.0, 2.8)
 """Inches: as wide as a notebook's page."""
@@ -20,7 +20,7 @@ def text(name: str, reading: Reading) -> str:
     width = max((len(row.label) for row, _ in found), default=0)
     for row, value in found:
         usual = row.usual_text()
-        lines.append(f"  {row.label:{width}}  {number(value):>9}" + (f"   usual: {usual}" if usual else ""))
+        lines.append(f"  {row.label:{width}}  {digits(value):>9}" + (f"   usual: {usual}" if usual else ""))
     return "\n".join(lines)
 
 
@@ -37,5 +37,5 @@ def figure(name: str, reading: Reading) -> Any:
 
     made = Figure(figsize=SIZE, layout="constrained")
     made.patch.set_alpha(0.0)
-    view(name).draw(dict(reading.numbers), made)
+    draw(name, reading.numbers, made)
     return made if made.axes else None

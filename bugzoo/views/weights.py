@@ -6,79 +6,85 @@ last two measured steps. To the right stands each row's norm after the first and
 """
 
 import math
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from bugzoo.diagnostics.numbers import optional
 from bugzoo.running.result import Run
 from bugzoo.views import _above, _draw, _grouped, _tensors
-from bugzoo.views.row import ANY, Row
+from bugzoo.views._seen import Seen
 
 COLUMNS = ("trainable", "optimizer", "gradient", "moved", "late")
 
-ROWS = (
-    Row("tensors", "parameter tensors"),
-    Row("parameter_audit.elements", "elements of all parameters"),
-    Row("formats", "dtypes of the trainable parameters"),
-    Row("half_share", "share of trainable elements in float16", (0, 0)),
-    Row("parameter_audit.frozen_share", "share of elements that are not trainable"),
-    Row("parameter_audit.frozen_untouched_share", "share of elements not trainable that never moved", (0, 0.3)),
-    Row("parameter_audit.frozen_at_random_share", "share of elements not trainable, like a random start", (0, 0.04)),
-    Row("parameter_audit.optimised_share", "share of elements in an optimizer that stepped"),
-    Row(
-        "parameter_audit.outside_and_untouched_share",
-        "share of elements trainable, in no optimizer, never moved",
-        (0, 0),
-    ),
-    Row("parameter_audit.unregistered_share", "share of elements used, but not in model.parameters()", (0, 0.02)),
-    Row("parameter_audit.unchanged_share", "share of elements in an optimizer that never moved", (0, 0)),
-    Row("parameter_audit.without_gradient_share", "share of elements in an optimizer, never with a gradient", (0, 0)),
-    Row("parameter_audit.unmoved_share", "share of elements that never moved"),
-    Row("weight_size.shrunk_to", "norm at the end over the start, median of the matrices", (0.6, ANY)),
-    Row("weight_size.smallest", "norm at the end over the start, smallest of a matrix"),
-    Row("weight_size.weight_decay", "largest weight_decay of a parameter group"),
-    Row("weight_size.loss_left", "loss at the end over that at the start"),
-    Row("optimizer_handover.left_out_share", "share trained before, trainable, not in the last optimizer", (0, 0.05)),
-    Row("optimizer_handover.frozen_share", "share trained before, not trainable at the end", (0, 0.9)),
-    Row("optimizer_handover.inside_share", "share of new elements that lie before old ones"),
-    Row("untrained_rows.read", "words that the evaluation reads"),
-    Row("untrained_rows.untrained_share", "share of words whose embedding row had no gradient", (0, 0.02)),
-    Row("untrained_rows.reached_share", "share of embedding rows used in training or evaluation"),
+ORDER = (
+    "tensors",
+    "parameter_audit.elements",
+    "formats",
+    "half_share",
+    "parameter_audit",
+    "weight_size",
+    "optimizer_handover",
+    "untrained_rows",
 )
 
 
-def measure(run: Run) -> dict[str, Any]:
+@dataclass(kw_only=True)
+class Numbers(Seen):
+    """Lists with an entry for each row of the picture, from `names` on: shares of its tensors, and norms."""
+
+    tensors: float | None = optional("parameter tensors")
+    formats: str | None = optional("dtypes of the trainable parameters")
+    half_share: float | None = optional("share of trainable elements in float16", (0, 0))
+    shown: float = 0.0
+    names: list[str] = field(default_factory=list)
+    trainable: list[float] = field(default_factory=list)
+    optimizer: list[float] = field(default_factory=list)
+    gradient: list[float] = field(default_factory=list)
+    moved: list[float] = field(default_factory=list)
+    late: list[float] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    start: list[float] = field(default_factory=list)
+    end: list[float] = field(default_factory=list)
+
+
+def measure(run: Run) -> Numbers:
     """One entry a row of the picture. Shares are of the row's tensors."""
     tensors = _tensors.of(run)
-    trainable = [one for one in tensors if one.trainable]
-    total = sum(math.prod(one.shape) for one in trainable)
+    trainable = [tensor for tensor in tensors if tensor.trainable]
+    total = sum(math.prod(tensor.shape) for tensor in trainable)
+    half = sum(math.prod(tensor.shape) for tensor in trainable if tensor.dtype == "float16")
     rows = _grouped.rows(tensors)
-    return {
-        "tensors": float(len(tensors)),
-        "formats": ", ".join(dict.fromkeys(one.dtype for one in trainable)),
-        "half_share": sum(math.prod(one.shape) for one in trainable if one.dtype == "float16") / max(1, total),
-        "names": [name for name, _ in rows],
-        "shown": float(sum(len(part) for _, part in rows)),
-        "trainable": [_share([one.trainable for one in part]) for _, part in rows],
-        "optimizer": [_share([one.group is not None for one in part]) for _, part in rows],
-        "gradient": [_share([one.reached for one in part]) for _, part in rows],
-        "moved": [_share([one.moved != 0 for one in part]) for _, part in rows],
-        "late": [_share([one.late for one in part]) for _, part in rows],
-        "groups": [", ".join(sorted({str(one.group) for one in part if one.group is not None})) for _, part in rows],
-        "start": [math.hypot(*(one.start for one in part)) for _, part in rows],
-        "end": [math.hypot(*(one.end for one in part)) for _, part in rows],
-    }
+    parts = [part for _, part in rows]
+    return Numbers(
+        tensors=float(len(tensors)),
+        formats=", ".join(dict.fromkeys(tensor.dtype for tensor in trainable)),
+        half_share=half / max(1, total),
+        shown=float(sum(map(len, parts))),
+        names=[name for name, _ in rows],
+        trainable=[_share([tensor.trainable for tensor in part]) for part in parts],
+        optimizer=[_share([tensor.group is not None for tensor in part]) for part in parts],
+        gradient=[_share([tensor.reached for tensor in part]) for part in parts],
+        moved=[_share([tensor.moved != 0 for tensor in part]) for part in parts],
+        late=[_share([tensor.late for tensor in part]) for part in parts],
+        groups=[
+            ", ".join(sorted({str(tensor.group) for tensor in part if tensor.group is not None})) for part in parts
+        ],
+        start=[math.hypot(*(tensor.start for tensor in part)) for part in parts],
+        end=[math.hypot(*(tensor.end for tensor in part)) for part in parts],
+    )
 
 
 def _share(answers: list[bool | None]) -> float:
     """Return the share of yes; NaN where the answer is not known."""
-    known = [one for one in answers if one is not None]
-    return sum(known) / len(known) if known else math.nan
+    answered = [answer for answer in answers if answer is not None]
+    return sum(answered) / len(answered) if answered else math.nan
 
 
-def draw(numbers: dict[str, Any], figure: Any) -> None:
+def draw(numbers: Numbers, figure: Any) -> None:
     """Draw the grid of marks, and the norms at the start and at the end beside it."""
-    names = numbers.get("names", [])
+    names = numbers.names
     if not names:
         return
     figure.set_size_inches(7.0, 1.0 + 0.17 * max(6, len(names)))
@@ -88,18 +94,19 @@ def draw(numbers: dict[str, Any], figure: Any) -> None:
     _marks(grid, numbers)
     grid.set_yticks(range(len(names)), names, fontsize=7, color=_draw.GREY)
     grid.set_ylim(len(names) - 0.4, -0.6)
-    tensors, shown = numbers.get("tensors", 0.0), numbers.get("shown", 0.0)
-    text = f"{shown:.0f} of {tensors:.0f} tensors" if shown < tensors else f"{tensors:.0f} tensors"
+    tensors = numbers.tensors or 0.0
+    text = f"{numbers.shown:.0f} of {tensors:.0f} tensors" if numbers.shown < tensors else f"{tensors:.0f} tensors"
     grid.set_xlabel(text, color=_draw.GREY)
     _norms(norms, numbers)
 
 
-def _marks(ax: Any, numbers: dict[str, Any]) -> None:
+def _marks(ax: Any, numbers: Numbers) -> None:
     """Draw one mark a cell: filled, half-filled, hollow; a dash where nothing is known."""
-    groups = numbers.get("groups", [])
-    several = len({one for one in groups if one}) > 1
-    for column, key in enumerate(COLUMNS):
-        for row, share in enumerate(numbers.get(key, [])):
+    groups = numbers.groups
+    several = len(set(filter(None, groups))) > 1
+    columns = (numbers.trainable, numbers.optimizer, numbers.gradient, numbers.moved, numbers.late)
+    for column, (name, shares) in enumerate(zip(COLUMNS, columns, strict=True)):
+        for row, share in enumerate(shares):
             if math.isnan(share):
                 ax.plot(column, row, marker="_", color=_draw.GREY, markersize=6)
                 continue
@@ -108,7 +115,7 @@ def _marks(ax: Any, numbers: dict[str, Any]) -> None:
                 column, row, marker="o", color=_draw.GREY, markersize=6, fillstyle=style, markerfacecoloralt="none",
                 markeredgewidth=1.0,
             )  # fmt: skip
-            if several and key == "optimizer" and groups[row]:
+            if several and name == "optimizer" and groups[row]:
                 ax.text(column + 0.2, row, groups[row], color=_draw.GREY, fontsize=7, va="center")
     ax.set_xticks(range(len(COLUMNS)), COLUMNS, fontsize=7, rotation=30, ha="left", rotation_mode="anchor")
     ax.tick_params(axis="x", top=True, labeltop=True, bottom=False, labelbottom=False, pad=1)
@@ -116,20 +123,26 @@ def _marks(ax: Any, numbers: dict[str, Any]) -> None:
     ax.spines["bottom"].set_visible(False)
 
 
-def _norms(ax: Any, numbers: dict[str, Any]) -> None:
+def _norms(ax: Any, numbers: Numbers) -> None:
     """Draw two points a row, joined by a line: a large one for the norm at the start, a small one for that at the end."""
-    start, end = (np.asarray(numbers.get(key, []), dtype=np.float64) for key in ("start", "end"))
-    known = np.isfinite(start) & np.isfinite(end) & (start > 0) & (end > 0)
-    if not known.any():
+    start, end = np.asarray(numbers.start, dtype=np.float64), np.asarray(numbers.end, dtype=np.float64)
+    positive = np.isfinite(start) & np.isfinite(end) & (start > 0) & (end > 0)
+    if not positive.any():
         _draw.absent(ax, "no norm was measured" if np.isnan(end).all() else "every norm is 0 or not finite")
         return
-    rows = np.flatnonzero(known)
-    ax.hlines(rows, start[known], end[known], color=_draw.GREY, linewidth=0.8)
+    rows = np.flatnonzero(positive)
+    ax.hlines(rows, start[positive], end[positive], color=_draw.GREY, linewidth=0.8)
     ax.plot(
-        start[known], rows, "o", color=_draw.COLOURS[1], markersize=6.5, fillstyle="none", label="first measured step"
+        start[positive],
+        rows,
+        "o",
+        color=_draw.COLOURS[1],
+        markersize=6.5,
+        fillstyle="none",
+        label="first measured step",
     )
-    ax.plot(end[known], rows, "o", color=_draw.COLOURS[0], markersize=3.5, label="last")
+    ax.plot(end[positive], rows, "o", color=_draw.COLOURS[0], markersize=3.5, label="last")
     ax.set_xscale("log")
-    low, high = min(start[known].min(), end[known].min()), max(start[known].max(), end[known].max())
+    low, high = min(start[positive].min(), end[positive].min()), max(start[positive].max(), end[positive].max())
     ax.set_xlim(min(low / 2, high / 500), max(high * 2, low * 500))
     _above.legend(ax, size=7)

@@ -19,7 +19,7 @@ TESTS = ("Run it again with another seed, and see whether the step at which the 
 LINES = ["# %% Settings", "seed = 0", "", "# %% Training", "for step in range(10):", "    inputs = data[step]",
          "    loss = model(inputs).log().mean()"]
 for ticket in ("Z-1", "Z-2"):
-    record.note(ticket, "looked", {"instrument": "loss_curve"})"""
+    record.note(ticket, "looked", {"view": "loss_curve"})"""
 CELLS = {
     "setup": SETUP,
     "first": 'first = lab.DiagnosisForm("Z-2", causes=CAUSES, pairs={CAUSES[0]: ("", ())}).show()',

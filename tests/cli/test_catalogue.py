@@ -27,7 +27,6 @@ def test_list_one_kind(bugzoo):
     text = bugzoo("list", "faults").out
     assert all(fault in text for fault in faults.catalogue())
     assert "double_normalisation" in bugzoo("list", "instruments").out
-    assert bugzoo("list", "diagnostics").out == bugzoo("list", "instruments").out  # as it was called
 
 
 def test_list_exercises_says_level_and_minutes(bugzoo):

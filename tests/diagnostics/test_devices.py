@@ -79,6 +79,9 @@ def test_what_torch_says_of_devices_is_known(message):
         "message": message,
         "file": "a.py",
         "line": 3,
+        "told": [],
+        "in_step": 0.0,
+        "devices": 0.0,
     }
     assert instrument("crash").judge(numbers).suspects[0].cause.startswith("device/")
 
@@ -125,7 +128,7 @@ def test_an_activation_that_goes_to_another_device_and_stays_is_counted():
         )
     )
     assert asks.measure(run_here(inside.source, "train.py"))["inside"] == 1.0
-    assert asks.measure(run_here(asks.HEALTHY.source, "train.py")) == {"batch_copies": 0.0, "inside": 0.0}
+    assert asks.measure(run_here(asks.HEALTHY.source, "train.py")).measured() == {"batch_copies": 0.0, "inside": 0.0}
 
 
 @pytest.mark.parametrize(

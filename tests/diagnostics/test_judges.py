@@ -5,35 +5,43 @@ import math
 import pytest
 
 from bugzoo.diagnostics import Verdict, instrument, names
+from bugzoo.diagnostics.numbers import of_instrument
 
 NAN = math.nan
 HEALTHY = {
-    "fresh_gradient": {"stale_share": 0.0, "empty_share": 0.0, "backwards_per_step": 4, "update_ratio": 1e-3},
+    "fresh_gradient": {"stale_share": 0.0, "empty_share": 0.0, "backwards_per_step": 4, "update_ratio": 0.001},
     "double_normalisation": {
-        "softmax_before_loss": 0.0, "sigmoid_before_loss": 0.0, "log_prob_spread": 7.0, "classes": 10, "lowest_loss": 0.1,
-        "floor": 1.461},
-    "first_non_finite": {"found": 0.0, "step": NAN, "loss_step": NAN},
-    "initial_loss": {"first_loss": 2.35, "chance": 2.303, "ratio": 1.02, "classes": 10, "later_ratio": 0.2,
-                     "rows": 32, "averaged": 0.0},
+        "log_missing": 0.0, "row_sum": -3.2, "softmax_before_loss": 0.0, "sigmoid_before_loss": 0.0,
+        "log_prob_spread": 7.0, "classes": 10, "lowest_loss": 0.1, "floor": 1.461},
+    "first_non_finite": {"autocast": "", "scaler": 0.0, "bad_input": 0.0, "found": 0.0, "step": NAN, "loss_step": NAN},
+    "initial_loss": {
+        "first_loss": 2.35, "chance": 2.303, "ratio": 1.02, "classes": 10, "later_ratio": 0.2, "rows": 32,
+        "averaged": 0.0},
     "loss_curve": {
-        "diverged": 0.0, "stuck_at_chance": 0.0, "first_loss": 2.3, "final_loss": 0.2, "best_loss": 0.1, "peak_loss": 2.4,
-        "steps": 100, "pattern": "healthy"},
+        "optimizers": 1.0, "non_finite_share": 0.0, "diverged": 0.0, "stuck_at_chance": 0.0, "first_loss": 2.3,
+        "final_loss": 0.2, "best_loss": 0.1, "peak_loss": 2.4, "steps": 100, "pattern": "healthy"},
     "memory_audit": {"graphs_kept": 0.0, "graphs_alive": 2.0, "marked": 30, "growth_mib_per_step": 0.01, "steps": 120},
     "step_timeline": {
-        "data_ms": 0.4, "forward_ms": 0.2, "backward_ms": 0.2, "step_ms": 0.1, "data_share": 0.45, "num_workers": 0.0},
-    "rank_check": {"ranks": 2, "hung": 0.0, "steps_fewest": 40, "steps_most": 40, "rank_behind": 0, "spread": 0.1,
-                   "parameter_spread": 0.0, "loss_factor": 0.5, "loss_by_ranks": 1.0, "plain_mean": 1.0},
-    "determinism": {"first_difference": 0.0, "compared": 50},
+        "idle_share": 0.5, "forward_share": 0.22, "backward_share": 0.22, "step_share": 0.11, "data_share_of_all": 0.45,
+        "mean_data_ms": 0.4, "data_ms": 0.4, "forward_ms": 0.2, "backward_ms": 0.2, "step_ms": 0.1, "data_share": 0.45,
+        "num_workers": 0.0},
+    "rank_check": {
+        "parted": 0.0, "stacks": ["", ""], "ranks": 2, "hung": 0.0, "steps_fewest": 40, "steps_most": 40,
+        "rank_behind": 0, "spread": 0.1, "parameter_spread": 0.0, "loss_factor": 0.5, "loss_by_ranks": 1.0,
+        "plain_mean": 1.0},
+    "determinism": {"size": 0.0, "largest": 0.0, "steps": 50, "first_difference": 0.0, "compared": 50},
     "transfers": {"batch_copies": 1.0, "inside": 0.0},
     "attention_scale": {"factor": 0.25, "width": 16.0, "spread": 0.3},
-    "class_balance": {"classes": 10, "rare_classes": 5, "rarity": 0.1, "common_recall": 0.97, "rare_recall": 0.9,
-                      "recall_gap": 0.07, "accuracy": 0.94, "balanced_accuracy": 0.93, "flattery": 0.01},
-    "batch_order": {"mixed": 0.98, "classes": 10.0, "classes_in_batch": 9.7, "same_batch_share": 0.0, "loader_batches": 36.0,
-                    "repeated_epoch_share": 0.05, "epochs": 5.0},
+    "class_balance": {
+        "classes": 10, "rare_classes": 5, "rarity": 0.1, "common_recall": 0.97, "rare_recall": 0.9, "recall_gap": 0.07,
+        "accuracy": 0.94, "balanced_accuracy": 0.93, "flattery": 0.01},
+    "batch_order": {
+        "mixed": 0.98, "classes": 10.0, "classes_in_batch": 9.7, "same_batch_share": 0.0, "loader_batches": 36.0,
+        "repeated_epoch_share": 0.05, "epochs": 5.0},
     "batch_statistics": {"rows": 32.0, "values": 512.0, "scatter": 0.13},
     "compiled_graphs": {"breaks": 0.0, "versions": 2.0},
     "kept_losses": {"kept_first": 4.4, "chance": 4.56, "ratio": 0.96, "scale": 65536.0},
-    "normalisation_source": {"columns": 8, "mean_train": 1e-7},
+    "normalisation_source": {"columns": 8, "mean_train": 1e-07},
     "input_detail": {"values": 17, "held": 17, "whole_share": 0.6, "ones": 0.51, "largest": 0.09},
     "loss_spikes": {"height": 6.0, "step": 40.0, "times": 1.7, "spikes": 0.0, "steps": 200.0},
     "generalisation": {"train_accuracy": 0.97, "validation_accuracy": 0.95, "gap": 0.02, "samples": 224.0},
@@ -41,55 +49,67 @@ HEALTHY = {
     "validation_shift": {
         "label_distance": 0.1, "unseen_classes": 0.0, "mean_shift": 0.1, "spread_ratio": 1.03, "redrawn": 0.0},
     "reported_metric": {
-        "reported": 0.95, "recomputed": 0.95, "gap": 0.0, "reported_loss": 0.2, "recomputed_loss": 0.2, "loss_gap": 0.0,
-        "samples": 300.0},
-    "resumption": {"first_difference": 0.0, "stopped_at": 25.0, "more_steps": 0.0, "metric_gap": 0.0, "size": 0.0},
-    "gradient_health": {"total_norm": 1.0, "largest_norm": 3.0, "growth": 0.5, "first_over_last": 0.3, "layers": 5},
+        "by_batches": 0.0, "reported": 0.95, "recomputed": 0.95, "gap": 0.0, "reported_loss": 0.2,
+        "recomputed_loss": 0.2, "loss_gap": 0.0, "samples": 300.0},
+    "resumption": {
+        "first_rate": 0.0, "largest": 0.0, "compared": 50.0, "steps": 50.0, "first_difference": 0.0, "stopped_at": 25.0,
+        "more_steps": 0.0, "metric_gap": 0.0, "size": 0.0},
+    "gradient_health": {
+        "non_finite_share": 0.0, "update_ratio": 0.001, "total_norm": 1.0, "largest_norm": 3.0, "growth": 0.5,
+        "first_over_last": 0.3, "layers": 5},
     "loss_scale": {
-        "half_without_scaler": 0.0, "half_parameters": 0.0, "skipped_share": 0.02, "underflow_share": 0.0,
-        "overflow_share": 0.0, "non_finite_share": 0.0, "steps": 100, "scale_changes": 2, "scale": 65536.0, "rise": 2.0,
-        "rise_from": 32768.0, "rise_step": 40.0, "skipped_after_rise": 1.0, "autocast": "float16"},
+        "zero_share": 0.0, "half_without_scaler": 0.0, "half_parameters": 0.0, "skipped_share": 0.02,
+        "underflow_share": 0.0, "overflow_share": 0.0, "non_finite_share": 0.0, "steps": 100, "scale_changes": 2,
+        "scale": 65536.0, "rise": 2.0, "rise_from": 32768.0, "rise_step": 40.0, "skipped_after_rise": 1.0,
+        "autocast": "float16"},
     "overfit_one_batch": {
-        "first_loss": 2.3, "best_loss": 0.2, "ratio": 0.09, "steps": 60, "late_fall": 0.2, "training_loss": 0.3,
-        "highest_loss": 2.3, "lost_step": NAN},
+        "repetitions": [1.0, 60.0], "losses": [2.3, 0.2], "first_loss": 2.3, "best_loss": 0.2, "ratio": 0.09,
+        "steps": 60, "late_fall": 0.2, "training_loss": 0.3, "highest_loss": 2.3, "lost_step": NAN},
     "mode_watch": {
         "eval_in_train_mode": 0.0, "evaluations": 9, "train_in_eval_mode": 0.0, "train_in_eval_share": 0.0,
         "drops_in_eval": 0.0, "kinds": ["dropout"]},
     "parameter_audit": {
-        "frozen_share": 0.9, "frozen_at_random_share": 0.0, "frozen_untouched_share": 0.0, "unchanged_share": 0.0,
+        "elements": 387.0, "unmoved_share": 0.0, "unregistered_share": 0.0, "left_out": "", "frozen_share": 0.9,
+        "frozen_at_random_share": 0.0, "frozen_untouched_share": 0.0, "unchanged_share": 0.0,
         "without_gradient_share": 0.0, "not_in_optimizer_share": 0.0, "outside_and_untouched_share": 0.0,
-        "optimised_share": 0.1, "steps": 100, "learning_rate": 1e-3, "largest_change": 0.5, "frozen_names": ["body"],
+        "optimised_share": 0.1, "steps": 100, "learning_rate": 0.001, "largest_change": 0.5, "frozen_names": ["body"],
         "outside_names": [], "unchanged_names": []},
-    "dependency": {"future_leak": 0.0, "padding_leak": 1e-7, "masked_leak": 1e-7,
-                   "attention_partial_rows": 0.0, "attention": 1, "recurrent": 0.0, "softmax_over_queries": 0.0,
-                   "copies_input": 0.0, "future_reach": 0},
+    "dependency": {
+        "attention_deficit": 0.0, "nan_output": 0.0, "future_leak": 0.0, "padding_leak": 1e-07, "masked_leak": 1e-07,
+        "attention_partial_rows": 0.0, "attention": 1, "recurrent": 0.0, "softmax_over_queries": 0.0,
+        "copies_input": 0.0, "future_reach": 0},
     "data_inspection": {
-        "samples": 256, "shape": [64], "dtype": "float32", "non_finite_share": 0.0, "min": 0.0, "max": 1.0, "classes": 10,
-        "neighbour_agreement": 0.85, "chance_agreement": 0.1, "agreement_over_chance": 0.75, "agreement_sigmas": 60.0,
-        "label_entropy": 2.3, "final_loss": 0.2, "early_loss": 2.0},
+        "outer_broadcast": 0.0, "mask_stretched": 0.0, "samples": 256, "shape": [64], "dtype": "float32",
+        "non_finite_share": 0.0, "min": 0.0, "max": 1.0, "classes": 10, "neighbour_agreement": 0.85,
+        "chance_agreement": 0.1, "agreement_over_chance": 0.75, "agreement_sigmas": 60.0, "label_entropy": 2.3,
+        "final_loss": 0.2, "early_loss": 2.0},
     "activation_stats": {
         "dead_share": 0.1, "worst_dead_share": 0.2, "saturated_share": 0.1, "growth": 0.8, "inner_growth": 0.9,
         "samples": 512.0},
-    "batch_independence": {"again_gap": 0.0, "alone_gap": 1e-6, "batch_leak": 1e-6, "recurrent": 1.0, "alone": 8.0, "axes": 2.0,
-                           "other_inputs": 0.0, "next_token": 0.0},
-    "decoding": {"gap": 1e-6, "first_gap": 1e-6, "later_gap": 1e-6, "written": 8.0},
+    "batch_independence": {
+        "again_gap": 0.0, "alone_gap": 1e-06, "batch_leak": 1e-06, "recurrent": 1.0, "alone": 8.0, "axes": 2.0,
+        "other_inputs": 0.0, "next_token": 0.0},
+    "decoding": {"gap": 1e-06, "first_gap": 1e-06, "later_gap": 1e-06, "written": 8.0},
     "retained_graphs": {"evaluations_with_graph": 0.0, "evaluations_without": 12.0, "passes": 1.0, "held_mib": 0.5},
-    "replay": {"found": 0.0, "faithful": 1.0, "step": 3.0},
-    "clip_rate": {"used_share": 1.0, "late_share": 0.0, "limit": 1.0, "by_value": 0.0, "cosine": 1.0, "touched_share": 0.0,
-                  "times_over": 3.0, "bites_share": 0.03, "over_share": 0.0},
+    "replay": {
+        "loss_step": 3.0, "autocast": "", "scaler": 0.0, "bad_input": 0.0, "found": 0.0, "faithful": 1.0, "step": 3.0},
+    "clip_rate": {
+        "calls": 1.0, "before": 3.0, "used_share": 1.0, "late_share": 0.0, "limit": 1.0, "by_value": 0.0, "cosine": 1.0,
+        "touched_share": 0.0, "times_over": 3.0, "bites_share": 0.03, "over_share": 0.0},
     "learning_rate_log": {
-        "steps": 216.0, "first_rate": 2e-3, "last_rate": 1e-4, "largest_rate": 2e-3, "changes": 5.0, "update_ratio": 0.01,
-        "loss_left": 0.1, "takeovers": 0.0, "schedulers": 1.0, "scheduler_steps": 6.0, "planned": 6.0, "of_plan": 1.0,
-        "intended_first_rate": 2e-3, "first_skipped": 0.0},
+        "spent_share": 0.0, "steps": 216.0, "first_rate": 0.002, "last_rate": 0.0001, "largest_rate": 0.002,
+        "changes": 5.0, "update_ratio": 0.01, "loss_left": 0.1, "takeovers": 0.0, "schedulers": 1.0,
+        "scheduler_steps": 6.0, "planned": 6.0, "of_plan": 1.0, "intended_first_rate": 0.002, "first_skipped": 0.0},
     "output_gradient": {
-        "answers": 32.0, "classes": 10.0, "passes": 1.0, "backwards": 1.0, "row_sum": 1e-7, "column_sum": 0.14,
-        "even_share": 0.03, "fit": 1.0,
-        "weight": 1.0, "asked_label_share": 1.0, "asked_input_share": NAN, "label_shift_share": 0.0, "beyond_share": 0.0},
-    "kept_weights": {"copies": 1.0, "loss": 4.0, "kept_loss": 4.0, "better": 0.0, "restored": 1.0, "chosen_on_report": 0.0},
+        "answers": 32.0, "classes": 10.0, "passes": 1.0, "backwards": 1.0, "row_sum": 1e-07, "column_sum": 0.14,
+        "even_share": 0.03, "fit": 1.0, "weight": 1.0, "asked_label_share": 1.0, "asked_input_share": NAN,
+        "label_shift_share": 0.0, "beyond_share": 0.0},
+    "kept_weights": {
+        "copies": 1.0, "loss": 4.0, "kept_loss": 4.0, "better": 0.0, "restored": 1.0, "chosen_on_report": 0.0},
     "untrained_rows": {"read": 3000.0, "untrained_share": 0.001, "untrained_rows": 2.0, "reached_share": 0.97},
     "weight_size": {"shrunk_to": 0.3, "smallest": 0.2, "weight_decay": 1.0, "loss_left": 0.01},
-    "optimizer_handover": {"left_out_share": 0.0, "frozen_share": 0.3, "new_share": 0.03, "rate_ratio": 0.1,
-                 "inside_share": 0.0},
+    "optimizer_handover": {
+        "left_out_share": 0.0, "frozen_share": 0.3, "new_share": 0.03, "rate_ratio": 0.1, "inside_share": 0.0},
     "retain_graph": {"kept_share": 0.1, "kept_mib": 0.2, "backwards": 1.0},
     "backward_checks": {"checked_share": 0.0, "noted": 0.0},
     "fresh_noise": {"seeded": 0.0, "looked_at": 3.0},
@@ -98,12 +118,16 @@ HEALTHY = {
     "fresh_process": {"differs": 0.0},
     "input_independence": {"moved": 2.0, "loss": 0.3, "dealt_loss": 4.0, "zero_loss": 2.2, "input_spread": 0.8},
     "feature_leak": {"copies": 0.0, "columns": 8.0, "column": -1.0, "nearest": 0.8, "samples": 224.0},
-    "shape_trace": {"modules": 3.0, "samples_in": 32.0, "samples_out": 32.0, "changed_at": 0.0, "answer_axes": 2.0,
-                    "target_axes": 1.0, "path": ["0 (Linear): (32, 8) -> (32, 3)"]},
+    "shape_trace": {
+        "modules": 3.0, "samples_in": 32.0, "samples_out": 32.0, "changed_at": 0.0, "answer_axes": 2.0,
+        "target_axes": 1.0, "path": ["0 (Linear): (32, 8) -> (32, 3)"]},
     "five_minute_checklist": {"first_loss": 2.3, "final_loss": 0.2, "steps": 100.0} | {
-        f"{name}_{what}": value for name in ("tenth_of_the_rate", "clipped", "full_precision", "two_samples", "other_seed")
+        f"{name}_{what}": value for name in ("tenth_of_the_rate", "clipped", "full_precision", "two_samples",
+        "other_seed")
         for what, value in {"ran": 1.0, "same": 0.0, "first_loss": 2.3, "final_loss": 0.3}.items()},
-    "learning_rate_finder": {"used": 1e-2, "best": 1e-2, "climbs": 1.0, "of_limit": 0.01, "rates": [1e-5, 10.0]},
+    "learning_rate_finder": {
+        "losses": [1.1, 50.0], "first_loss": 1.1, "lowest_loss": 1.1, "used": 0.01, "best": 0.01, "climbs": 1.0,
+        "of_limit": 0.01, "rates": [1e-05, 10.0]},
 }  # fmt: skip
 
 SICK = [
@@ -122,7 +146,8 @@ SICK = [
     ("rank_check", {"hung": 1.0, "steps_fewest": 9}, "distributed/skipped_batch"),
     ("rank_check", {"parameter_spread": 0.1}, "distributed/unsynchronised_model"),
     ("determinism", {"first_difference": 1.0, "first_large_difference": 1.0, "size": 0.1}, "reproducibility/unseeded"),
-    ("determinism", {"first_difference": 2.0, "size": 1e-7, "largest": 0.02}, "reproducibility/nondeterministic_kernel"),
+    ("determinism", {"first_difference": 2.0, "size": 1e-7, "largest": 0.02},
+        "reproducibility/nondeterministic_kernel"),
     ("transfers", {"batch_copies": 2.0}, "speed/data_copied_twice"),
     ("transfers", {"batch_copies": 0.0, "inside": 2.0}, "device/half_on_cpu_half_on_gpu"),
     ("resumption", {"first_difference": 27.0, "size": 0.2}, "resume/optimizer_state_lost"),
@@ -132,7 +157,8 @@ SICK = [
     ("overfit_one_batch", {"ratio": 1.0, "best_loss": 2.3, "training_loss": 2.3}, "initialisation/dead_relu"),
     ("overfit_one_batch", {"ratio": 0.65, "best_loss": 1.49, "training_loss": 1.5, "late_fall": 0.01},
      "loss/double_softmax"),
-    ("overfit_one_batch", {"ratio": 0.95, "best_loss": 2.2, "training_loss": 2.3, "late_fall": 0.0, "highest_loss": 9.0},
+    ("overfit_one_batch", {"ratio": 0.95, "best_loss": 2.2, "training_loss": 2.3, "late_fall": 0.0,
+        "highest_loss": 9.0},
      "optimizer/lr_too_high"),
     ("mode_watch", {"eval_in_train_mode": 9.0}, "modes/eval_mode_missing"),
     ("mode_watch", {"train_in_eval_share": 0.8}, "modes/train_mode_not_restored"),
@@ -144,7 +170,8 @@ SICK = [
     ("dependency", {"nan_output": 1.0}, "numerics/all_masked_row"),
     ("fresh_gradient", {"never_stepped": 1.0, "backwards": 40}, "loop/step_missing"),
     ("fresh_gradient", {"empty_share": 1.0, "update_ratio": 0, "leaf_loss": 1.0}, "graph/loss_rebuilt_from_item"),
-    ("fresh_gradient", {"empty_share": 1.0, "update_ratio": 0, "elsewhere_share": 0.5}, "freezing/optimizer_on_old_model"),
+    ("fresh_gradient", {"empty_share": 1.0, "update_ratio": 0, "elsewhere_share": 0.5},
+        "freezing/optimizer_on_old_model"),
     ("double_normalisation", {"log_missing": 1.0}, "loss/log_of_softmax"),
     ("data_inspection", {"outer_broadcast": 1.0}, "loss/target_column_broadcast"),
     ("data_inspection", {"mask_stretched": 1.0}, "loss/mask_broadcast"),
@@ -227,14 +254,17 @@ SICK = [
     ("worker_noise", {"identical": 1.0}, "reproducibility/identical_worker_augmentation"),
     ("fresh_process", {"differs": 1.0}, "reproducibility/hash_order"),
     ("input_independence", {"moved": 0.0, "loss": 2.3, "dealt_loss": 2.3}, "initialisation/dead_relu"),
-    ("input_independence", {"moved": 0.0, "loss": 2.3, "dealt_loss": 2.3, "input_spread": 0.0}, "data/everything_unknown"),
+    ("input_independence", {"moved": 0.0, "loss": 2.3, "dealt_loss": 2.3, "input_spread": 0.0},
+        "data/everything_unknown"),
     ("feature_leak", {"copies": 1.0, "column": 5.0, "nearest": 1.0}, "data/target_among_inputs"),
     ("five_minute_checklist", {"final_loss": math.inf, "full_precision_same": 1.0, "clipped_final_loss": 4.0},
      "optimizer/lr_too_high"),
-    ("five_minute_checklist", {"final_loss": math.inf, "tenth_of_the_rate_final_loss": math.inf}, "precision/no_grad_scaler"),
+    ("five_minute_checklist", {"final_loss": math.inf, "tenth_of_the_rate_final_loss": math.inf},
+        "precision/no_grad_scaler"),
     ("five_minute_checklist", {"final_loss": 9.0, "full_precision_same": 1.0, "tenth_of_the_rate_ran": 0.0},
      "clipping/clipping_missing"),
-    ("rank_check", {"loss_factor": 0.5, "loss_by_ranks": 1.0, "plain_mean": 0.0}, "distributed/loss_normalised_per_rank"),
+    ("rank_check", {"loss_factor": 0.5, "loss_by_ranks": 1.0, "plain_mean": 0.0},
+        "distributed/loss_normalised_per_rank"),
 ]  # fmt: skip
 
 
@@ -253,6 +283,11 @@ def test_every_judge_fires_on_the_sick_and_is_quiet_on_the_healthy():
     assert set(HEALTHY) == set(names()) - {"crash"}
 
 
+def test_a_verdict_names_numbers_of_the_record():
+    for name, change, _ in [*SICK, *((name, {}, "") for name in HEALTHY)]:
+        assert {*instrument(name).judge(HEALTHY[name] | change).numbers} <= {*of_instrument(name)}, name
+
+
 def test_a_judge_that_has_gone_deaf_turns_this_red():
     deaf = failures(lambda name: lambda numbers: Verdict(name, False, "all is well"))
     assert len(deaf) == len(SICK)
@@ -268,7 +303,8 @@ def test_a_judge_that_always_fires_turns_this_red():
     [
         ("one of the variables needed for gradient computation has been modified by an inplace operation: [x]",
          "graph/inplace_activation"),
-        ("Trying to backward through the graph a second time (or directly access saved tensors)", "graph/backward_twice"),
+        ("Trying to backward through the graph a second time (or directly access saved tensors)",
+        "graph/backward_twice"),
         ("element 0 of tensors does not require grad and does not have a grad_fn", "graph/detached_activation"),
         ("mat1 and mat2 shapes cannot be multiplied (8x3 and 4x2)", "shape/shape_mismatch_deep"),
         ("Expected all tensors to be on the same device, but found at least two devices", "device/batch_left_on_cpu"),
@@ -282,6 +318,9 @@ def test_torchs_messages_are_explained(message, cause):
         "message": message,
         "file": "a.py",
         "line": 3,
+        "told": [],
+        "in_step": 0.0,
+        "devices": 0.0,
     }
     verdict = instrument("crash").judge(numbers)
     assert verdict.fired and verdict.suspects[0].cause == cause and verdict.suspects[0].line == 3

@@ -142,6 +142,6 @@ def test_a_schedule_that_has_ended_is_no_floor():
 
 
 def test_what_the_training_reached_is_no_floor():
-    numbers = ONE.numbers(torch.linspace(2.0, 1.9, 300).numpy())
-    assert ONE.judge(numbers | {"training_loss": 1.9}).fired
-    assert not ONE.judge(numbers | {"training_loss": 0.4}).fired
+    losses = torch.linspace(2.0, 1.9, 300).numpy()
+    assert ONE.judge(ONE.of_losses(losses, training_loss=1.9)).fired
+    assert not ONE.judge(ONE.of_losses(losses, training_loss=0.4)).fired

@@ -11,12 +11,11 @@ import pytest
 from nbgrader.nbgraderformat import MetadataValidator
 
 from bugzoo import diagnostics, views
+from bugzoo.diagnostics import tools
 from bugzoo.grading import files
-from bugzoo.grading.exercises import exercises, load, with_program
+from bugzoo.grading.exercises import exercises, with_program
 from bugzoo.grading.notebook import KINDS, build
 from bugzoo.grading.workbench import Program
-from bugzoo.record import MOVED
-from bugzoo.views.table import TOOLS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -105,11 +104,6 @@ def test_a_cell_lists_the_views_when_it_is_run(capsys: Any) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line[0] != " "] == [*views.HEADINGS, "tools, as in program.tool(name)"]
     named = [line.split()[0] for line in lines if line[:2] == "  " and line[2] != " "]
-    assert named == [*views.names(), *TOOLS]
+    assert named == [*views.names(), *tools()]
     assert max(map(len, lines)) <= 100, "a longer one is cut within a word"
     assert not [name for name in diagnostics.names() if name in cells["look-text"]], "an instrument gives causes away"
-
-
-def test_an_older_notebook_finds_its_exercise_under_the_new_name() -> None:
-    assert MOVED and all(load(old).name == new for old, new in MOVED.items())
-    assert load("04").name == "04_flat_loss", "a number is today's"

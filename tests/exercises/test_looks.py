@@ -55,6 +55,7 @@ def test_a_tool_keeps_its_conclusion_back_until_the_diagnosis(
 
     run = Run(Trace())
     numbers = {"used": 0.001, "best": 0.0056, "climbs": float("inf"), "of_limit": 0.0, "rates": [1e-3]}
+    numbers |= {"losses": [2.3], "first_loss": 2.3, "lowest_loss": 2.3}
     run.readings = {"learning_rate_finder": Reading(numbers)}
     monkeypatch.setattr(looks, "run_worker", lambda job: run)
     looks.use("learning_rate_finder", "x = 1", 1, diagnosed=False)

@@ -52,6 +52,8 @@ def test_model_solutions_at_once_beside_other_work_all_pass(busy, sandboxed, at_
 
 
 LATE = {"data_ms": 90.0, "data_share": 0.9, "forward_ms": 1.0, "backward_ms": 1.0, "step_ms": 1.0, "num_workers": 0.0}
+LATE |= dict.fromkeys(("forward_share", "backward_share", "step_share"), 0.01)
+LATE |= {"idle_share": 0.5, "data_share_of_all": 0.9, "mean_data_ms": 90.0}
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """What was handed out on 29 November 2026, and what people have made of it since. These files are never built again.
 
 Beside this file lie a lesson, an exercise (as a student gets it, solved, and nbgrader's source), an assignment, a student's
-saved notebook, a learner's record and a pack of faults. Whoever has them expects that they go on working.
+saved notebook, a learner's record and a pack of faults. They have to go on working.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""An exercise that was handed out: solved, half finished and untouched, in the real nbgrader course of that day."""
+"""An exercise that was handed out: solved and half finished, in the real nbgrader course of that day."""
 
 import json
 from pathlib import Path

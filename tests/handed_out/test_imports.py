@@ -27,7 +27,7 @@ def test_a_module_has_the_names_that_others_import(module: str) -> None:
 
 def _has(module: Any, name: str) -> bool:
     first, _, field = name.partition(".")
-    if not hasattr(module, first):  # a submodule that nobody has imported yet
+    if not hasattr(module, first):  # a submodule, not yet imported
         try:
             importlib.import_module(f"{module.__name__}.{first}")
         except ModuleNotFoundError:

@@ -7,7 +7,7 @@ import pytest
 
 from bugzoo import faults, views
 from bugzoo.errors import UserError
-from bugzoo.interview import debrief, history, measure, tables
+from bugzoo.interview import debrief, measure, tables
 from bugzoo.interview.deck import draw
 from bugzoo.interview.evidence import Evidence, collect, view_text
 from bugzoo.interview.requests import BESIDES, PRINTED, TWIN, find, listed, price
@@ -151,34 +151,6 @@ def test_how_the_run_ended_is_known_from_its_output(evidence):
 def test_a_number_that_was_not_measured_contradicts_nothing(evidence):
     evidence.ask(find("influence"))
     assert not evidence.contradicts(("attention_scale.scale_ratio > 2",)), "there is no attention in this program"
-
-
-def test_an_older_report_names_views(tmp_path, monkeypatch):
-    from bugzoo import record
-
-    monkeypatch.setenv("BUGZOO_DATA", str(tmp_path))
-    number = record.start_interview("Z-017", 3, 5.0, tmp_path)
-    older = {
-        "points": 80.0,
-        "of": 100,
-        "evidence": {"seen": ["fresh_gradient", "healthy_twin", "clip_rate"], "spent": 8},
-    }
-    record.end_interview(
-        number, "finished", older | {"debrief": {"shown_by": ["company", "fresh_gradient"], "why": "w"}}
-    )
-    record.start_interview("Z-018", 4, 5.0, tmp_path)
-    first, second = history()
-    assert first["points"] == 80 and first["result"]["evidence"]["seen"] == ["gradients", "healthy_twin"]
-    assert first["result"]["debrief"]["shown_by"] == [
-        {"view": "repeat", "opened": False, "outside": []},
-        {"view": "gradients", "opened": True, "outside": []},
-    ]
-    assert second["result"] is None
-    now = {
-        "evidence": {"seen": ["gradients"]},
-        "debrief": {"shown_by": [{"view": "gradients", "opened": True, "outside": ["x"]}], "checkup": ["y"]},
-    }
-    assert debrief.current(now) == now
 
 
 def test_a_case_without_a_view_is_not_drawn():

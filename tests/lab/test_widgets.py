@@ -164,8 +164,8 @@ TESTS = ("replay of the first bad step", "half the learning rate")
 def test_diagnosis_form_gives_a_record(front_end) -> None:
     hints = lab.Hints(("a", "b", "c"))
     hints.next()
-    record.note("Z-017", "looked", {"instrument": "loss_curve"})
-    record.note("Z-017", "looked", {"instrument": "replay"})
+    record.note("Z-017", "looked", {"view": "loss_curve"})
+    record.note("Z-017", "looked", {"view": "replay"})
     form = lab.DiagnosisForm("Z-017", causes=CAUSES, tests=TESTS, source="a = 1\n\nb = 2\n", hints=hints).show()
     face = form.face
     assert face.cause.value is None and face.test.value is None and face.step.value == "" and face.place.value is None

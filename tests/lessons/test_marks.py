@@ -12,7 +12,7 @@ from bugzoo.errors import UserError
 from bugzoo.grading.exercises import exercises, load
 
 LESSONS = course.PLACE
-LABELS = {label for name in views.names() for label in views.labels(name).values() if len(label.split()) > 2}
+LABELS = {label for name in views.names() for row in views.rows(name) if len((label := row.label).split()) > 2}
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,6 @@ def test_what_is_missing_is_told_with_its_place(tmp_path: Path, mark: str, said:
     with pytest.raises(UserError) as caught:
         read(file)
     assert str(caught.value).startswith(f"07_small.py, line 4 (numbers): {mark}: ") and said in str(caught.value)
-
-
-def test_labels_are_read_as_they_are() -> None:
-    """`labels` reads files, as an import would load torch."""
-    for name in views.names():
-        assert views.labels(name) == {row.source: row.label for row in views.rows(name)}
 
 
 def typed(text: str) -> list[str]:

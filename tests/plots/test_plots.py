@@ -43,8 +43,8 @@ def test_an_instrument_without_a_file_here_gets_bars_of_what_its_judge_shows(ax)
                "drops_in_eval": 0.0, "kinds": ["dropout"]}  # fmt: skip
     plots.draw("mode_watch", numbers, ax)
     texts = [text.get_text().strip() for text in ax.texts]
-    assert texts == ["7", "9", "0", "0"]
-    assert [label.get_text() for label in ax.get_yticklabels()][:2] == ["eval in train mode", "evaluations"]
+    assert texts == ["9", "7", "0", "0", "0"]
+    assert [label.get_text() for label in ax.get_yticklabels()][:2] == ["evaluations", "eval in train mode"]
     assert ax.get_title() == diagnostics.question("mode_watch")
 
 
@@ -82,8 +82,8 @@ def test_bars_carry_their_numbers(ax):
 
 
 def test_one_batch_is_drawn_over_its_repetitions(ax):
-    numbers = instrument("overfit_one_batch").numbers(np.geomspace(2.0, 0.1, 100))
-    plots.draw("overfit_one_batch", numbers, ax)
+    numbers = instrument("overfit_one_batch").of_losses(np.geomspace(2.0, 0.1, 100))
+    plots.draw("overfit_one_batch", numbers.measured(), ax)
     curve, half = ax.lines
     assert (curve.get_xdata()[0], curve.get_xdata()[-1]) == (1, 100) and curve.get_ydata()[-1] == pytest.approx(0.1)
     assert list(half.get_ydata()) == [1.0, 1.0]

@@ -183,7 +183,7 @@ def test_only_the_name_of_a_local_variable_may_change(before: str, after: str, c
 
 REWORDED = (
     ("diagnostics/clip_rate.py", "gradients are clipped to", "gradients are limited to"),
-    ("diagnostics/clip_rate.py", ", at {share(numbers['bites_share'])}", "; {share(numbers['bites_share'])}"),
+    ("diagnostics/clip_rate.py", ", at {share(numbers.bites_share)}", "; {share(numbers.bites_share)}"),
     ("diagnostics/resumption.py", '"steps are skipped"', '"steps are missing"'),
     ("diagnostics/determinism.py", "first step whose loss differs (0: none)", "first step that differs"),
     ("grading/recovery.py", "The weights of the trained model were shuffled", "The trained model got shuffled weights"),

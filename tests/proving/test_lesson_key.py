@@ -1,8 +1,8 @@
 """A lesson's proof ages with what it ran: which changes ask for a new proof, which make it stale, and which neither."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -77,8 +77,8 @@ def test_a_renamed_row_and_another_text_of_a_program_ask_for_a_new_proof(
 ) -> None:
     mine, row = lesson(tmp_path), views.rows("updates")[0]
     before = lesson_key.about(mine, FOUND)
-    other = {"source": row.source, "label": "a new name", "usual": row.usual}
-    monkeypatch.setattr(views.view("updates"), "ROWS", (SimpleNamespace(**other), *views.rows("updates")[1:]))
+    other = (replace(row, label="a new name"), *views.rows("updates")[1:])
+    monkeypatch.setattr(views, "rows", lambda name: other)
     assert lesson_key.about(mine, FOUND) != before
     monkeypatch.undo()
     assert lesson_key.about(mine, FOUND) == before

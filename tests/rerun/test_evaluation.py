@@ -97,6 +97,7 @@ def test_an_evaluation_that_raises_is_no_crash(tmp_path):
 def test_inputs_that_were_made_small_twice_are_told_by_their_range():
     judge = instrument("data_inspection").judge
     numbers = {"samples": 64.0, "shape": [8], "dtype": "float32", "non_finite_share": 0.0, "max": 0.004, "min": 0.0}
+    numbers |= {"final_loss": 0.2, "early_loss": 2.0, "outer_broadcast": 0.0, "mask_stretched": 0.0}
     assert [one.cause for one in judge(numbers).suspects] == ["data/double_scaling"]
     assert not judge(numbers | {"max": 1.0}).fired and not judge(numbers | {"dtype": "int64"}).fired
 

@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 
-from bugzoo import faults, programs, views
+from bugzoo import diagnostics, faults, programs, views
+from bugzoo.diagnostics.numbers import of_instrument
 from bugzoo.faults.evidence import parse
 from bugzoo.proving import ledger
-from bugzoo.views.table import NOT_SHOWN, views_of
+from bugzoo.views import views_of
 from tests.benchmarks.usual_ranges import read
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = {row.source: row for name in views.names() for row in views.rows(name)}
+HIDDEN = {one.source for name in diagnostics.names() for one in of_instrument(name).values() if one.hidden}
 
 
 def written() -> dict[str, dict[str, dict[str, dict[str, float]]]]:
@@ -58,7 +60,7 @@ NEVER = {
 def test_a_proved_fault_shows(fault: Any) -> None:
     """By the ledger's numbers: a claim of the fault has a row, and the broken runs lie outside its usual range.
 
-    Where a claim is about a flag, NOT_SHOWN says by which row of the view it shows; those are measured in `make prove`.
+    Where a claim is about a flag, its record says by which row of the view it shows; those are measured in `make prove`.
     """
     claims = [parse(text).left for text in (*fault.evidence, fault.effect)]
     if any(left.split(".")[0] == "outcome" for left in claims):
@@ -71,7 +73,7 @@ def test_a_proved_fault_shows(fault: Any) -> None:
         if not cell.get("problems")
     }
     silent = [program for program, rows in outside.items() if not rows]
-    flags = [left for left in claims if left in NOT_SHOWN]
+    flags = [left for left in claims if left in HIDDEN]
     assert not silent or flags or fault.id in BY_OTHER_ROWS, silent
     assert views_of(claims) or fault.id in BY_OTHER_ROWS
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bugzoo.views.row import ANY, Row, number
+from bugzoo.diagnostics.numbers import ANY, Number, digits
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,11 @@ from bugzoo.views.row import ANY, Row, number
     ],
 )
 def test_usual_text(usual: tuple[float, float] | None, text: str) -> None:
-    assert Row("x", "a number", usual).usual_text() == text
+    assert Number("a number", usual).usual_text() == text
 
 
 def test_outside() -> None:
-    row = Row("a.b", "a number", (0, 1))
+    row = Number("a number", (0, 1), source="a.b")
     assert [row.outside({"a.b": value}) for value in (0.0, 1.0, 1.5, -0.1, math.inf)] == [
         False,
         False,
@@ -32,14 +32,14 @@ def test_outside() -> None:
         True,
     ]
     assert not row.outside({}) and not row.outside({"a.b": math.nan}) and not row.outside({"a.b": "text"})
-    assert not Row("a.b", "a fact").outside({"a.b": 1e9})
+    assert not Number("a fact", source="a.b").outside({"a.b": 1e9})
 
 
 def test_what_was_not_measured_is_left_out() -> None:
-    row = Row("a", "a number")
+    row = Number("a number", source="a")
     assert row.value({"a": math.nan}) is None and row.value({"a": ""}) is None and row.value({}) is None
     assert row.value({"a": 0.0}) == 0.0 and row.value({"a": "float32"}) == "float32"
 
 
 def test_numbers_as_people_write_them() -> None:
-    assert [number(value) for value in (3.0, 0.12345, 1e7, math.inf, "x")] == ["3", "0.1235", "1e+07", "inf", "x"]
+    assert [digits(value) for value in (3.0, 0.12345, 1e7, math.inf, "x")] == ["3", "0.1235", "1e+07", "inf", "x"]

@@ -14,8 +14,7 @@ from bugzoo import faults, programs, views
 from bugzoo.grading.looks import measured
 from bugzoo.running import Reading
 from bugzoo.scenario import Scenario
-from bugzoo.views import show
-from bugzoo.views.table import views_of
+from bugzoo.views import show, views_of
 from tests.sampling import only_in_prove
 from tests.views.conftest import Seen
 

@@ -11,7 +11,6 @@ from functools import cache
 from bugzoo.errors import unknown
 from bugzoo.grading import another
 from bugzoo.grading.model import Exercise
-from bugzoo.record import MOVED
 
 
 @cache
@@ -46,7 +45,6 @@ def load(name: str) -> Exercise:
     """
     known = exercises()
     name, number, end = another.parted(name)
-    name = MOVED.get(name, name)  # a learner's notebook may be older than the name
     numbered = {stem.split("_")[0]: stem for stem in known}
     name = numbered.get(name.zfill(2), name) if name else name
     if name not in known:
