@@ -1,6 +1,6 @@
 """Find expressions that are only messages to a person: rewording them changes no result.
 
-They are the texts of a `Verdict`, a `Suspect`, a `Check` or an error. Local variables and arguments of the module's
+They are the texts of a `Verdict`, a `Suspect`, an `Alarm`, a `Check` or an error. Local variables and arguments of the module's
 own functions count too, if they hold nothing but such a text.
 """
 
@@ -12,12 +12,13 @@ SAYS: dict[str, tuple[int, ...]] = {
     "Verdict": (2,),
     "Suspect": (2,),
     "Check": (2, 3),
+    "Alarm": (1, 2),
     "UserError": (0,),
     "NotApplicable": (0,),
     "RuntimeError": (0,),
 }
 """Callable -> positions of the text arguments."""
-WORDS = {"message", "reason", "saw", "expected"}
+WORDS = {"message", "reason", "saw", "passes", "expected"}
 """The same arguments, by name."""
 _BINDING = ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom
 """An expression with one of these does more than build a text."""

@@ -64,8 +64,8 @@ RULES += [(one.lower(), _rule(re.escape(one)), say) for one, say in COINED.items
 
 
 def wrong(text: str) -> Iterator[tuple[str, str]]:
-    """(what was found, what to write) for each break of a rule in a text; code between backticks is not read."""
-    text = re.sub(r"`[^`]*`", "`code`", text)
+    """(what was found, what to write) for each break of a rule in a text; code in backticks and {fields} are not read."""
+    text = re.sub(r"\{\w+[^}]*\}", "{}", re.sub(r"`[^`]*`", "`code`", text))
     small = text.lower()
     for holds, pattern, say in RULES:
         if holds in small:

@@ -43,7 +43,7 @@ __all__ = [
     "reruns",
     "tools",
 ]
-_NO_INSTRUMENTS = {"verdict", "checkup", "numbers", "places", "causes", "bug_report"}
+_NO_INSTRUMENTS = {"verdict", "checkup", "numbers", "conditions", "places", "causes", "bug_report"}
 
 
 def names() -> list[str]:

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import batches, model_of, need_steps, share
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet
@@ -23,6 +24,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "layers"
+TITLE = "Outputs of the layers"
 KNOWN_PROBLEMS = (
     "A false positive for a confident model that ends in its only sigmoid, where more than 75 % of outputs are near 0 or 1. "
     "It misses dead units of activations other than ReLU, and one saturated layer among many, because all tanh and sigmoid "
@@ -30,8 +32,6 @@ KNOWN_PROBLEMS = (
 )
 HEALTHY = example()
 SICK = example(("optimizer = ", "torch.nn.init.constant_(model[0].bias, -20.0)\noptimizer = "))
-LEAST = 16
-"""With fewer samples, a unit that is never above 0 means little."""
 _LAYERS = ("(Linear)", "(Conv1d)", "(Conv2d)", "(Conv3d)")
 
 
@@ -48,6 +48,36 @@ class Numbers(Measured):
     )
     saturated_share: float | None = optional("share of tanh and sigmoid outputs at their bounds", (0, 0.5))
     rectifiers: float | None = None
+
+
+explosion = above("growth", 30)
+vanishing = below("growth", 1e-3)
+
+dead = Alarm(
+    above("worst_dead_share", 0.9) & above("samples") & ~below("samples", 16),
+    "The outputs of each layer were recorded. In one layer {worst_dead_share:.0%} of the units are 0 for every "
+    "example.",
+    "At most {limits[worst_dead_share]:.0%} passes; {usual[worst_dead_share]} is usual.",
+)
+"""With fewer samples, a unit that is never above 0 means little."""
+saturation = Alarm(
+    above("saturated_share", 0.75),
+    "The outputs of each layer were recorded. {saturated_share:.0%} of the bounded ones are at their bounds.",
+    "At most {limits[saturated_share]:.0%} passes; {usual[saturated_share]} is usual.",
+)
+inner_explosion = Alarm(
+    above("inner_growth", 10),
+    "The outputs of the layers were compared at the start. The second-last layer's spread is {inner_growth:.2g} times "
+    "the first one's.",
+    "Up to {limits[inner_growth]:.0f} times passes.",
+)
+outer_growth = Alarm(
+    explosion | vanishing,
+    "The outputs of the layers were compared at the start. The last layer's spread is {growth:.2g} times the first "
+    "one's.",
+    f"From {vanishing.limits['growth']:.3f} to {explosion.limits['growth']:.0f} times passes.",
+)
+ALARMS = (dead, saturation, inner_explosion, outer_growth)
 
 
 class _Activations(TorchDispatchMode):
@@ -125,29 +155,31 @@ def judge(numbers: Numbers) -> Verdict:
     inner = 1.0 if numbers.inner_growth is None else numbers.inner_growth
     suspects: tuple[Suspect, ...] = ()
     text = "no layer is dead or saturated, and the signal keeps its size"
-    if worst > 0.9 and numbers.samples >= LEAST:
+    if dead(numbers):
         text = (
-            f"{share(worst)} of the worst layer's units are 0 for every sample (usually up to 75%) and pass no gradient"
+            f"{share(worst)} of the worst layer's units are 0 for every sample "
+            f"(usually {Numbers.usual('worst_dead_share')}) and pass no gradient"
         )
         suspects = (Suspect("initialisation/dead_relu", 0.7, text), Suspect("initialisation/zero_weights", 0.5, text))
-    elif saturated > 0.75:
-        text = f"{share(saturated)} of the tanh and sigmoid outputs are at their bounds (usually few)"
+    elif saturation(numbers):
+        text = f"{share(saturated)} of the tanh and sigmoid outputs are at their bounds"
+        text += f" (usually {Numbers.usual('saturated_share')})"
         # in an LSTM with closed gates 4 of 5 values are there
         suspects = (
             Suspect("initialisation/saturating_stack", 0.6, text),
             Suspect("recurrent/gates_saturated", 0.4, text),
         )
-    elif growth > 30 or inner > 10:
+    elif inner_explosion(numbers) or explosion(numbers):
         text = (
             f"the signal explodes at the start: the last two layers' outputs spread {inner:.2g} and "
-            f"{growth:.0f} times as far as the first layer's (usually below 10)"
+            f"{growth:.0f} times as far as the first layer's (usually {Numbers.usual('growth')})"
         )
-        cause = "weights_too_large" if inner > 10 else "confident_head"
+        cause = "weights_too_large" if inner_explosion(numbers) else "confident_head"
         suspects = (Suspect(f"initialisation/{cause}", 0.7, text),)
-    elif growth < 1e-3:
+    elif vanishing(numbers):
         text = (
             f"the signal vanishes at the start: the last layer's outputs spread {growth:.1g} times as far as the first "
-            "layer's (usually 0.01 to 10)"
+            f"layer's (usually {Numbers.usual('growth')})"
         )
         suspects = (Suspect("initialisation/weights_too_small", 0.7, text),)
     return Verdict("activation_stats", bool(suspects), text, numbers.labeled(), suspects)

@@ -18,6 +18,7 @@ from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._lines import user_line
 from bugzoo.diagnostics._sequences import Call
 from bugzoo.diagnostics._tools import batches, model_of
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet
@@ -25,6 +26,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "influence"
+TITLE = "Scores of the attention"
 KNOWN_PROBLEMS = (
     "A false positive for attention that scales its initial weights instead of its scores, as T5 does, once training "
     "spreads the scores widely. "
@@ -47,9 +49,6 @@ model = Net()
 _FROM = "model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 3))\n"
 HEALTHY = example((_FROM, _NET.format(" / 4")))
 SICK = example((_FROM, _NET.format("")))
-LEAST = 8
-WIDE = 1.5
-"""Scores that spread less need no scaling: cosine similarities, and models with smaller initial weights instead."""
 _PASSED = (*_SAME, "masked_fill", "add", "sub", "where")
 
 
@@ -62,6 +61,16 @@ class Numbers(Measured):
     spread: float = number("spread of the scores before the softmax")
     file: str | None = None
     line: int | None = None
+
+
+unscaled = Alarm(
+    above("width") & ~below("width", 8) & above("factor", 0.99) & below("factor", 2) & above("spread", 1.5),
+    "The scores of the attention were recorded. With queries of width {width:.0f} they spread by {spread:.2g}.",
+    "A spread of at most {limits[spread]:.1f} passes.",
+)
+"""Scores that spread less need no scaling: cosine similarities, and models with smaller initial weights instead.
+A larger factor was written on purpose: the attention is sharpened."""
+ALARMS = (unscaled,)
 
 
 class _Scores(TorchDispatchMode):
@@ -133,14 +142,11 @@ def measure(run: Run) -> Numbers:
 
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
-    """Fires if scores of width 8 or more enter the softmax unscaled and spread wide there.
-
-    A factor of 2 or more was written on purpose: the attention is sharpened.
-    """
+    """Fires if scores of a wide head enter the softmax unscaled and spread wide there."""
     width, factor = numbers.width, numbers.factor
     text = f"attention scores of width {width:.0f} are multiplied by {factor:.2g} before the softmax"
     suspects: tuple[Suspect, ...] = ()
-    if width >= LEAST and 0.99 < factor < 2 and numbers.spread > WIDE:
-        text += f" (usually by 1/sqrt(width) = {width**-0.5:.2g})"
+    if unscaled(numbers):
+        text += f" (usually by 1/sqrt({width:.0f}) = {width**-0.5:.2g})"
         suspects = (Suspect("attention/scale_missing", 0.7, text, numbers.file, numbers.line),)
     return Verdict("attention_scale", bool(suspects), text, numbers.labeled(), suspects)

@@ -15,6 +15,7 @@ import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import need_steps, share
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import again
@@ -23,6 +24,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "time"
+TITLE = "Backward passes"
 KNOWN_PROBLEMS = (
     "A false positive where one step was traced in anomaly mode on purpose, and a variable still holds its loss at the end. "
     "It misses anomaly mode on at later steps only, or switched off after the loop, unless a variable still holds such a "
@@ -38,6 +40,14 @@ class Numbers(Measured):
 
     checked_share: float = number("share of backward passes that look for NaN", (0, 0))
     noted: float = number("graphs at the end that store a stack per operation", (0, 0))
+
+
+searching = Alarm(
+    above("checked_share"),
+    "The backward passes were recorded. {checked_share:.0%} of them search every gradient for NaN.",
+    "No pass of an ordinary step should do so ({limits[checked_share]:.0%}).",
+)
+ALARMS = (searching,)
 
 
 @contextlib.contextmanager
@@ -74,10 +84,10 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires if any backward pass of an ordinary step ran in anomaly mode."""
     suspects: tuple[Suspect, ...] = ()
     text = "no backward pass runs in anomaly mode"
-    if numbers.checked_share > 0:
+    if searching(numbers):
         text = (
-            f"{share(numbers.checked_share)} of the backward passes run in anomaly mode (usually 0%), which searches "
-            "every gradient for NaN"
+            f"{share(numbers.checked_share)} of the backward passes run in anomaly mode "
+            f"(usually {Numbers.usual('checked_share')}), which searches every gradient for NaN"
         )
         suspects = (Suspect("speed/anomaly_mode_left_on", 0.9, text),)
     return Verdict("backward_checks", bool(suspects), text, numbers.labeled(), suspects)

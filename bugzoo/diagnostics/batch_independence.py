@@ -7,6 +7,7 @@ other half move, over those of the replaced one? All three are 0 for independent
 confused, rows are in another order, something is reduced over the batch, or outputs read the padding that the batch brought.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ import torch
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call, changed, moved, shifted
 from bugzoo.diagnostics._tools import batches, model_of
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import Measured, judges, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet, tensors
@@ -22,6 +24,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "repeat"
+TITLE = "One example alone and among others"
 KNOWN_PROBLEMS = (
     "A false positive for a model that mixes samples on purpose, such as message passing over sampled subgraphs or "
     "BatchNorm without running statistics. "
@@ -32,8 +35,6 @@ HEALTHY = example()
 SICK = example(("nn.ReLU()", "nn.Softmax(dim=0)"))
 MOST = 8
 """Samples that are passed alone."""
-LEAST, AGAIN = 0.01, 1e-3
-"""The second: of one batch passed twice, where no sum has another order."""
 
 
 @dataclass(kw_only=True)
@@ -50,6 +51,26 @@ class Numbers(Measured):
     axes: float
     other_inputs: float
     next_token: float
+
+
+repeat_gap = Alarm(
+    above("again_gap", 1e-3),
+    "The same batch was passed to the model twice. The outputs differ by {again_gap:.2g} of the samples' spread.",
+    "They should be equal; up to {limits[again_gap]:.3f} passes.",
+)
+"""The limit is lower than that of a sample alone: no sum has another order."""
+neighbour_leak = Alarm(
+    above("batch_leak", 0.01) & below("other_inputs", 1) & below("next_token", 1),
+    "The other examples of a batch were changed. An example's output moves by {batch_leak:.2g} of the usual change.",
+    "It should not move; up to {limits[batch_leak]:.2f} passes.",
+)
+batch_gap = Alarm(
+    above("alone_gap", 0.01) & ~repeat_gap.when,
+    "Examples were passed to the model alone and again in a batch. Their outputs differ by up to {alone_gap:.2g} of "
+    "the samples' spread.",
+    "They should be equal; up to {limits[alone_gap]:.2f} passes.",
+)
+ALARMS = (repeat_gap, neighbour_leak, batch_gap)
 
 
 def measure(run: Run) -> Numbers:
@@ -133,10 +154,10 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires on a gap of a hundredth of the distance between samples (a thousandth for the same batch twice), and on a leak."""
     again, alone, leak = numbers.again_gap or 0.0, numbers.alone_gap or 0.0, numbers.batch_leak or 0.0
     suspects: list[Suspect] = []
-    if again > AGAIN:
+    if repeat_gap(numbers):
         text = f"the same batch, passed twice, gives outputs {again:.2g} of the samples' spread apart: the model keeps a state"
         suspects.append(Suspect("recurrent/state_kept_between_batches", 0.7, text))
-    if leak > LEAST and not numbers.other_inputs and not numbers.next_token:
+    if neighbour_leak(numbers):
         text = f"other samples of the batch move an output by {leak:.2g} of the usual movement (0 is right)"
         cause, score = "shape/view_instead_of_permute", 0.6
         if numbers.recurrent:
@@ -144,7 +165,7 @@ def judge(numbers: Numbers) -> Verdict:
         elif numbers.axes < 3:  # a table has no axes to mix up: something was reduced over the samples
             cause, score = "loss/wrong_axis_reduction", 0.4
         suspects.append(Suspect(cause, score, text))
-    if alone > LEAST and again <= AGAIN:
+    if batch_gap(numbers) and not math.isnan(again):
         text = f"alone, a sample gets an output {alone:.2g} of the samples' spread away from the one in its batch (0 is right)"
         names = ("batch_first_mismatch", "lengths_out_of_order", "output_for_hidden")
         causes = [f"recurrent/{name}" for name in names] if numbers.recurrent else ["loss/wrong_axis_reduction"]

@@ -18,6 +18,7 @@ from torch.utils.data import DataLoader, RandomSampler
 from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import batches, need_steps, share
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import TWICE, Measured, judges, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import tensors
@@ -27,6 +28,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "batch"
+TITLE = "Order of the batches"
 KNOWN_PROBLEMS = (
     "A false positive for full-batch training beside a DataLoader of several batches, and for continual learning with few "
     "classes per task. "
@@ -61,7 +63,6 @@ FURTHER = (
         example(("for epoch", f"{_SAMPLER}for epoch"), (_ROWS, "    for x, y in loader:"), *_BATCH),
     ),
 )
-LITTLE = 0.5
 LEAST = 8
 """Targets in a batch below which two may be equal by chance."""
 
@@ -81,6 +82,25 @@ class Numbers(Measured):
         hidden="the entropy ratio beside it does not depend on the number of classes",
     )
     batches: float | None = None
+
+
+same_batch = Alarm(
+    above("same_batch_share", 0.9) & above("loader_batches", 1),
+    "The batches of the training were compared. {same_batch_share:.0%} of them repeat the first one.",
+    "At most {limits[same_batch_share]:.0%} passes; {usual[same_batch_share]} is usual.",
+)
+few_classes = Alarm(
+    below("mixed", 0.5),
+    "The labels in each batch were counted. A batch has {classes_in_batch:.1f} of {classes:.0f} classes on average.",
+    "At least half the variety of a random batch passes.",
+)
+repeated_epoch = Alarm(
+    above("repeated_epoch_share", 0.9),
+    "The batches of the training were compared. The last epoch repeats {repeated_epoch_share:.0%} of the first one's, "
+    "in the same order.",
+    "At most {limits[repeated_epoch_share]:.0%} passes; {usual[repeated_epoch_share]} is usual.",
+)
+ALARMS = (same_batch, few_classes, repeated_epoch)
 
 
 def measure(run: Run) -> Numbers:
@@ -198,18 +218,16 @@ def _batches_now(loader: Any, batches: int) -> list[list[torch.Tensor]]:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires on one batch repeated, on batches half as varied as random ones, and on epochs that repeat the first one."""
-    same, loader_batches = numbers.same_batch_share or 0.0, numbers.loader_batches or 0.0
-    mixed = 1.0 if numbers.mixed is None else numbers.mixed
     suspects = []
-    if same > 0.9 and loader_batches > 1:
-        text = f"{share(same)} of the batches repeat the first one (usually 0); "
-        text += f"the loader has {loader_batches:.0f} batches"
+    if same_batch(numbers):
+        text = f"{share(numbers.same_batch_share or 0.0)} of the batches repeat the first one "
+        text += f"(usually {Numbers.usual('same_batch_share')}); the loader has {numbers.loader_batches:.0f} batches"
         suspects.append(Suspect("loop/same_batch_forever", 0.9, text))
-    if mixed < LITTLE:
+    if few_classes(numbers):
         text = f"a batch has {numbers.classes_in_batch:.1f} of {numbers.classes:.0f} classes on average, "
-        text += f"{mixed:.0%} of the variety of random batches: the data is sorted by label"
+        text += f"{numbers.mixed:.0%} of the variety of random batches: the data is sorted by label"
         suspects.append(Suspect("data/no_shuffle", 0.85, text))
-    if (numbers.repeated_epoch_share or 0.0) > 0.9:
+    if repeated_epoch(numbers):
         text = (
             f"after {numbers.epochs:.0f} epochs the loader still gives the batches of the first one, in the same order"
         )

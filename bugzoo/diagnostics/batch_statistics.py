@@ -14,6 +14,7 @@ import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import NORMS, batches, model_of, need_steps
+from bugzoo.diagnostics.conditions import Alarm, above, measured
 from bugzoo.diagnostics.numbers import ANY, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet
@@ -21,6 +22,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "layers"
+TITLE = "Rows in a training batch"
 KNOWN_PROBLEMS = (
     "A false positive for image models that train on one image at a time and use BatchNorm as instance normalization on "
     "purpose. "
@@ -30,8 +32,6 @@ KNOWN_PROBLEMS = (
 _NORMED = ("nn.ReLU()", "nn.BatchNorm1d(32), nn.ReLU()")
 HEALTHY = example(_NORMED)
 SICK = example(_NORMED, ("split(32)", "split(2)"))
-FEW, FAR = 3, 0.22
-"""At most this many rows say little about a dataset, and their variances are farther off than this."""
 
 
 @dataclass(kw_only=True)
@@ -41,6 +41,15 @@ class Numbers(Measured):
     rows: float = number("samples that a BatchNorm layer averages over", (4, ANY))
     values: float = number("values per channel that a BatchNorm layer averages over", (8, ANY))
     scatter: float = number("log ratio of batch to running variances (RMS)", (0, 0.3))
+
+
+few_rows = Alarm(
+    measured("rows") & ~above("rows", 3) & above("scatter", 0.22),
+    "The training batches were recorded. One has {rows:.0f} rows, and its variances are {scatter:.2f} (log ratio) from "
+    "the running ones.",
+    "More than {limits[rows]:.0f} rows pass, or at most {limits[scatter]:.2f}.",
+)
+ALARMS = (few_rows,)
 
 
 def _averages(model: torch.nn.Module) -> list[torch.nn.Module]:
@@ -80,13 +89,13 @@ def measure(run: Run) -> Numbers:
     finally:
         for hook in hooks:
             hook.remove()
-    measured = [np.asarray(entry) for entry in entries.values() if entry]
-    if not measured:
+    records = [np.asarray(entry) for entry in entries.values() if entry]
+    if not records:
         raise NotApplicable("no batch reached a BatchNorm layer")
     return Numbers(
-        rows=float(np.median([entry[:, 0] for entry in measured])),
-        values=float(min(np.median(entry[:, 1]) for entry in measured)),
-        scatter=float(max(np.sqrt(entry[:, 2].mean()) for entry in measured)),
+        rows=float(np.median([entry[:, 0] for entry in records])),
+        values=float(min(np.median(entry[:, 1]) for entry in records)),
+        scatter=float(max(np.sqrt(entry[:, 2].mean()) for entry in records)),
     )
 
 
@@ -94,9 +103,10 @@ def measure(run: Run) -> Numbers:
 def judge(numbers: Numbers) -> Verdict:
     """Fires on batches of a few rows whose variances are far from the running ones."""
     text = (
-        f"a training batch has {numbers.rows:.0f} rows (usually 4 or more), {numbers.values:.0f} values per channel. "
+        f"a training batch has {numbers.rows:.0f} rows (usually {Numbers.usual('rows')}), {numbers.values:.0f} values "
+        f"per channel. Its variances differ from the running ones by {numbers.scatter:.2f} in log ratio "
+        f"(usually {Numbers.usual('scatter')})"
     )
-    text += f"Its variances differ from the running ones by {numbers.scatter:.2f} in log ratio (usually up to 0.3)"
-    fired = numbers.rows <= FEW and numbers.scatter > FAR
+    fired = few_rows(numbers)
     suspects = (Suspect("modes/batch_norm_tiny_batches", 0.8, text),) if fired else ()
     return Verdict("batch_statistics", fired, text, numbers.labeled(), suspects)

@@ -13,6 +13,7 @@ import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import batches
+from bugzoo.diagnostics.conditions import Alarm, above, measured
 from bugzoo.diagnostics.numbers import OWN, TWICE, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
@@ -20,6 +21,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "evaluation"
+TITLE = "Rare classes"
 WHOLE = True  # it cannot judge a training that was cut short
 KNOWN_PROBLEMS = (
     "A false positive where a rare class has only a few samples in the evaluation, or stays hard although the loss weights "
@@ -52,6 +54,15 @@ class Numbers(Measured):
     accuracy: float = number("accuracy over all samples", "about the balanced accuracy", hidden=TWICE)
     balanced_accuracy: float = number("balanced accuracy: mean recall of the classes", hidden=OWN)
     flattery: float = number("accuracy minus balanced accuracy", "near 0", hidden=OWN)
+
+
+low_recall = Alarm(
+    above("recall_gap", GAP) | ~measured("recall_gap"),
+    "The recall of each class was measured. It is {rare_recall:.0%} for {rare_classes:.0f} rare classes and "
+    "{common_recall:.0%} for the others.",
+    f"A gap of at most {100 * GAP:.0f} percentage points passes.",
+)
+ALARMS = (low_recall,)
 
 
 def measure(run: Run) -> Numbers:
@@ -93,7 +104,7 @@ def measure(run: Run) -> Numbers:
 def judge(numbers: Numbers) -> Verdict:
     """Fires if the recall of rare classes is more than 0.2 below that of common ones."""
     text = f"{numbers.rare_classes:.0f} of {numbers.classes:.0f} classes are rare in training"
-    if numbers.recall_gap <= GAP:
+    if not low_recall(numbers):
         return Verdict("class_balance", False, text, numbers.labeled())
     text += f" ({numbers.rarity:.2g} times as frequent); their recall is {numbers.rare_recall:.0%}, "
     text += f"that of the others {numbers.common_recall:.0%}"

@@ -13,6 +13,7 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps, share
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import again
@@ -21,6 +22,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "gradients"
+TITLE = "Limit of the gradients"
 KNOWN_PROBLEMS = (
     "A false positive where large gradients are clipped only at the start, at fewer than 1 % of a long run's steps. "
     "It cannot see clipping written by hand, such as grad.clamp_(), and says nothing where the loop's body cannot be run "
@@ -51,6 +53,37 @@ class Numbers(Measured):
     calls: float
     touched_share: float
     before: float
+
+
+unlimited = Alarm(
+    below("used_share", 0.1) & above("over_share"),
+    "The gradients were compared with their limit of {limit:.3g}. At {over_share:.0%} of the steps the optimizer used a "
+    "larger one.",
+    "The optimizer should use gradients within the limit (0%).",
+)
+unused = Alarm(
+    below("used_share", 0.1),
+    "The gradients were compared before and at the optimizer step. At {used_share:.0%} of the steps they were the limited "
+    "ones.",
+    "At least {limits[used_share]:.0%} passes; 100% is usual.",
+)
+turned = Alarm(
+    above("by_value") & (below("cosine", 0.9) | above("touched_share", 0.5)),
+    "The gradient was compared before and after it was limited to {limit:.3g}. The cosine of the two is {cosine:.2f}.",
+    "At least {limits[cosine]:.2f} passes, if at most {limits[touched_share]:.0%} of the elements are limited.",
+)
+bites = Alarm(
+    above("times_over", 20) & above("bites_share", 0.9),
+    "The gradient norms were compared with their limit of {limit:.3g}. {bites_share:.0%} of the steps exceed it.",
+    "At most {limits[bites_share]:.0%} passes; {usual[bites_share]} are usual.",
+)
+rescaled = Alarm(
+    ~above("by_value") & above("times_over", 3) & below("bites_share", 0.01) & below("over_share", 0.01),
+    "The gradient norm was read where it is limited. It is {times_over:.3g} times the limit there, and below it at the "
+    "optimizer step.",
+    "Both should see the same gradient.",
+)
+ALARMS = (unlimited, unused, turned, bites, rescaled)
 
 
 def measure(run: Run) -> Numbers:
@@ -138,26 +171,28 @@ def _placed(kinds: list[str]) -> tuple[float, float]:
 def judge(numbers: Numbers) -> Verdict:
     """Fires on clipping at the wrong place, by value, on scaled gradients, and to a limit far below every gradient."""
     suspects: tuple[Suspect, ...] = ()
-    if numbers.used_share < 0.1:
+    if unused(numbers):
         when = "after optimizer.step()" if numbers.late_share > 0.5 else "before backward()"
         cause = "clipping/clipped_after_step" if numbers.late_share > 0.5 else "clipping/clipped_before_backward"
         text = f"gradients are clipped {when}, so the optimizer follows unclipped ones"
         if not math.isnan(numbers.over_share):
-            text += f"; {share(numbers.over_share)} of the steps exceed the limit {numbers.limit:.3g} (usually 0%)"
+            text += f"; {share(numbers.over_share)} of the steps exceed the limit {numbers.limit:.3g}"
+            text += f" (usually {Numbers.usual('over_share')})"
         suspects = (Suspect(cause, 0.9, text),)
-    elif numbers.by_value and (numbers.cosine < 0.9 or numbers.touched_share > 0.5):
+    elif turned(numbers):
         text = (
             f"clipping by value cuts {share(numbers.touched_share)} of the gradient elements to {numbers.limit:.3g} and "
-            f"turns the gradient (cosine {numbers.cosine:.2f}, usually 1)"
+            f"turns the gradient (cosine {numbers.cosine:.2f}, usually {Numbers.usual('cosine')})"
         )
         suspects = (Suspect("clipping/clipped_by_value", 0.85, text),)
-    elif numbers.times_over > 20 and numbers.bites_share > 0.9:
+    elif bites(numbers):
         text = (
-            f"{share(numbers.bites_share)} of the steps are clipped to {numbers.limit:.3g} (usually a few percent); the "
-            f"first batch's gradient is {numbers.times_over:.3g} times as long (usually below 10)"
+            f"{share(numbers.bites_share)} of the steps are clipped to {numbers.limit:.3g} (usually "
+            f"{Numbers.usual('bites_share')}); the first batch's gradient is {numbers.times_over:.3g} times as long "
+            f"(usually {Numbers.usual('times_over')})"
         )
         suspects = (Suspect("clipping/threshold_too_low", 0.8, text),)
-    elif not numbers.by_value and numbers.times_over > 3 and max(numbers.bites_share, numbers.over_share) < 0.01:
+    elif rescaled(numbers):
         text = (
             f"the gradient is {numbers.times_over:.3g} times the limit {numbers.limit:.3g} when clipped, and never "
             "reaches it at step(): a GradScaler or similar code divides it in between"
@@ -166,5 +201,5 @@ def judge(numbers: Numbers) -> Verdict:
     else:
         text = f"gradients are clipped to {numbers.limit:.3g}, between backward() and step()"
         if not math.isnan(numbers.bites_share):
-            text += f", at {share(numbers.bites_share)} of the steps (usually a few percent)"
+            text += f", at {share(numbers.bites_share)} of the steps (usually {Numbers.usual('bites_share')})"
     return Verdict("clip_rate", bool(suspects), text, numbers.labeled(), suspects)

@@ -15,6 +15,7 @@ from pathlib import Path
 from bugzoo import watching
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import need_steps
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.rerun.model import live
@@ -22,6 +23,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "time"
+TITLE = "Compiled pieces of the model"
 KNOWN_PROBLEMS = (
     "A false positive for five or more input shapes that are compiled once each on purpose, and for deliberate graph "
     "breaks. "
@@ -46,6 +48,19 @@ class Numbers(Measured):
     versions: float = number("compilations of one piece, for other shapes", (0, 4))
     file: str | None = None
     line: int | None = None
+
+
+split = Alarm(
+    ~below("breaks", 1),
+    "The compiled pieces of the model were counted. The number of places at which it is split is {breaks:.0f}.",
+    "It should be split nowhere ({usual[breaks]}).",
+)
+recompiled = Alarm(
+    above("versions", MANY),
+    "The compilations of the model were counted. One piece was compiled {versions:.0f} times.",
+    "At most {limits[versions]:.0f} times passes.",
+)
+ALARMS = (split, recompiled)
 
 
 def measure(run: Run) -> Numbers:
@@ -78,11 +93,13 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires on graph breaks, and on more than 4 compilations of one piece."""
     breaks, versions = numbers.breaks, numbers.versions
     suspects: list[Suspect] = []
-    if breaks:
-        text = f"torch.compile breaks the model's graph at {breaks:.0f} line{'s' * (breaks > 1)} (usually 0)"
+    if split(numbers):
+        text = f"torch.compile breaks the model's graph at {breaks:.0f} line{'s' * (breaks > 1)} "
+        text += f"(usually {Numbers.usual('breaks')})"
         suspects.append(Suspect("speed/graph_breaks", 0.6, text, numbers.file, numbers.line))
-    if versions > MANY:
-        text = f"torch.compile compiles one piece of the model {versions:.0f} times for other shapes or numbers (usually 1 or 2)"
+    if recompiled(numbers):
+        text = f"torch.compile compiles one piece of the model {versions:.0f} times for other shapes or numbers "
+        text += f"(usually {Numbers.usual('versions')})"
         suspects.append(Suspect("speed/recompiles", 0.6, text))
     message = (
         suspects[0].reason if suspects else "there are no graph breaks, and no piece is compiled more often than usual"

@@ -14,6 +14,7 @@ from bugzoo.diagnostics._devices import MESSAGES, Placed, Tensor, placed, where
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._scene import Scene, facts
 from bugzoo.diagnostics._tools import column
+from bugzoo.diagnostics.conditions import Alarm, Condition
 from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import tensors
@@ -21,6 +22,7 @@ from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "layers"
+TITLE = "End of the run"
 KNOWN_PROBLEMS = (
     "A false positive for a script that ends a complete training with an exception of its own, such as an early-stopping "
     "signal. "
@@ -29,6 +31,7 @@ KNOWN_PROBLEMS = (
 )
 HEALTHY = example()
 SICK = example(("nn.Linear(8, 32)", "nn.Linear(9, 32)"))
+OUTCOMES = ("crashed", "out_of_memory")
 _MEANINGS = (
     (r"modified by an inplace operation", "graph/inplace_activation", 0.95,
      "an in-place operation changed a tensor that the forward pass had saved for backward()"),
@@ -72,13 +75,21 @@ class Numbers(Measured):
     made_apart: float | None = None
 
 
+crashed = Alarm(
+    Condition(lambda numbers: numbers["outcome"] in OUTCOMES, {}),
+    "The run ended after {steps:.0f} optimizer steps, before its end.",
+    "The run should finish.",
+)
+ALARMS = (crashed,)
+
+
 def measure(run: Run) -> Numbers:
     """The outcome and the parts of the error. Raises NotApplicable if the run finished.
 
     With the live run at hand, the failed forward pass is run once more: see `Trace.explain`.
     """
     trace, error = run.trace, run.trace.error or {}
-    if trace.outcome not in ("crashed", "out_of_memory"):
+    if trace.outcome not in OUTCOMES:
         raise NotApplicable(f"the run did not crash (outcome: {trace.outcome})")
     if error.get("type") == "SystemExit" and len(column(trace.step)):
         raise NotApplicable(f"the run did not crash: it exited with {error.get('message')} after its training")

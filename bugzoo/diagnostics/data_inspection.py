@@ -7,19 +7,23 @@ agree weakly by nature, so agreement alone raises no alarm.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
 from bugzoo.diagnostics._tools import batches, column, share
+from bugzoo.diagnostics.conditions import Alarm, Condition, above, below, measured
 from bugzoo.diagnostics.numbers import ANY, FLAG, OWN, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "batch"
+TITLE = "Inputs and labels"
 KNOWN_PROBLEMS = (
     "A false positive for inputs below 0.1 in their own units, and for parity-like labels while the model has not learned "
     "them yet. "
@@ -63,6 +67,44 @@ class Numbers(Measured):
     commonest_token_share: float | None = None
     majority_share: float | None = None
     agreement_sigmas: float | None = None
+
+
+def _near_entropy(numbers: Measured | Mapping[str, Any]) -> bool:
+    """Return whether the loss stays near the labels' entropy."""
+    entropy = numbers["label_entropy"]
+    return numbers["early_loss"] > 0.9 * entropy and numbers["final_loss"] > 0.6 * entropy
+
+
+non_finite = Alarm(
+    above("non_finite_share") | ~measured("non_finite_share"),
+    "The batches were inspected. {non_finite_share:.2%} of the inputs are NaN or infinite.",
+    "All of them should be finite ({limits[non_finite_share]:.0%}).",
+)
+many_targets = Alarm(
+    above("outer_broadcast"),
+    "The shapes in the loss were compared. The loss compares each output with more than 1 target.",
+    "Each output should be compared with 1 target.",
+)
+repeated_losses = Alarm(
+    above("mask_stretched"),
+    "The shapes in the loss were compared. Each loss counts more than 1 time.",
+    "Each loss should count 1 time.",
+)
+by_chance = Alarm(
+    below("agreement_sigmas", 3)
+    & below("agreement_over_chance", 0.06)
+    & above("label_entropy", 0.3)
+    & Condition(_near_entropy, {}),
+    "The labels of similar examples were compared. {neighbour_agreement:.0%} of near neighbors share their target "
+    "({chance_agreement:.0%} by chance), and the loss ends at {final_loss:.3g}.",
+    "More neighbors should share it, or the loss should end lower.",
+)
+tiny = Alarm(
+    (above("max") | below("min", 0)) & above("min", -TINY) & below("max", TINY),
+    "The batches were inspected. The inputs lie between {min:.3g} and {max:.3g}.",
+    "Inputs should reach at least {limits[max]:g}.",
+)
+ALARMS = (non_finite, many_targets, repeated_losses, tiny, by_chance)
 
 
 def _table(run: Run) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -162,30 +204,27 @@ def measure(run: Run) -> Numbers:
 def judge(numbers: Numbers) -> Verdict:
     """Fires on NaN or tiny inputs, on broadcast targets or masks, and on labels at chance that the loss does not beat."""
     text = f"{numbers.samples:.0f} samples of shape {tuple(numbers.shape)}, {numbers.dtype}"
-    largest = 1.0
     if numbers.min is not None and numbers.max is not None:
         text += f", values {numbers.min:.3g} .. {numbers.max:.3g}"
-        largest = max(abs(numbers.min), abs(numbers.max))
     suspects: tuple[Suspect, ...] = ()
-    if numbers.non_finite_share:
-        text += f"; {share(numbers.non_finite_share)} of the inputs are NaN or infinite (usually 0%)"
+    if non_finite(numbers):
+        text += f"; {share(numbers.non_finite_share)} of the inputs are NaN or infinite"
+        text += f" (usually {Numbers.usual('non_finite_share')})"
         suspects = (Suspect("numerics/nan_in_data", 0.9, text),)
-    elif numbers.outer_broadcast:
+    elif many_targets(numbers):
         text += ". Outputs (N, 1) and targets (N,) broadcast to (N, N): every output is compared with every target"
         suspects = (Suspect("loss/target_column_broadcast", 0.9, text),)
-    elif numbers.mask_stretched:
+    elif repeated_losses(numbers):
         text += ". A mask or weights and the losses, of shapes (N,) and (N, 1), broadcast to (N, N): each loss counts with all"
         suspects = (Suspect("loss/mask_broadcast", 0.85, text),)
-    elif numbers.dtype.startswith(("float", "bfloat")) and 0 < largest < TINY:
+    elif numbers.dtype.startswith(("float", "bfloat")) and tiny(numbers):
         text += f". No input is larger than {TINY:g} (scaled once they reach about 1): they were scaled twice"
         suspects = (Suspect("data/double_scaling", 0.7, text),)
     elif numbers.neighbour_agreement is not None:
         near, chance = numbers.neighbour_agreement, numbers.chance_agreement or 0.0
         text += f". {share(near)} of near neighbors share a label ({share(chance)} by chance)"
-        by_chance = (numbers.agreement_sigmas or 0.0) < 3 and (numbers.agreement_over_chance or 0.0) < 0.06
-        entropy = numbers.label_entropy or 0.0
-        untaught = numbers.early_loss > 0.9 * entropy and numbers.final_loss > 0.6 * entropy
-        if by_chance and untaught and entropy > 0.3:
-            text += f", and the loss ({numbers.final_loss:.3g}) does not fall below the labels' entropy ({entropy:.3g})"
+        if by_chance(numbers):
+            text += f", and the loss ({numbers.final_loss:.3g}) does not fall below the labels' entropy"
+            text += f" ({numbers.label_entropy:.3g})"
             suspects = (Suspect("data/labels_out_of_sync", 0.8, text),)
     return Verdict("data_inspection", bool(suspects), text, numbers.labeled(), suspects)

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from bugzoo.diagnostics._example import Example
+from bugzoo.diagnostics.conditions import Alarm, above, measured
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import quiet
@@ -24,6 +25,7 @@ from bugzoo.syntax import parse
 
 COST = 1
 VIEW = "repeat"
+TITLE = "Text written token by token"
 KNOWN_PROBLEMS = (
     "A false positive once the text outgrows a sliding window, if the model accepts longer texts, and for beam search that "
     "reorders rows. "
@@ -72,8 +74,6 @@ print(write(tokens[None, :4], 4))
 HEALTHY = Example(_SCRIPT)
 SICK = Example(_SCRIPT.replace("kept.append(hidden[:, -1:])", "kept.append(hidden[:, :1])"))
 _DRAWS = ("multinomial", "argmax", "topk", "sample", "max", "choice")
-LEAST = 1e-3
-"""A smaller gap is rounding."""
 
 
 @dataclass(kw_only=True)
@@ -86,6 +86,15 @@ class Numbers(Measured):
     gap: float = number(
         "largest difference between stepwise and full next-token distributions", (0, 0), hidden="the larger of two rows"
     )
+
+
+stepwise_gap = Alarm(
+    above("gap", 1e-3) | ~measured("gap"),
+    "A text was written token by token and passed as a whole. The probabilities of the next token differ by {gap:.2g}.",
+    "They should be equal; up to {limits[gap]:.3f} passes.",
+)
+"""A smaller gap is rounding."""
+ALARMS = (stepwise_gap,)
 
 
 def _writers(run: Run) -> Iterator[tuple[Any, torch.nn.Module, ast.Call]]:
@@ -168,10 +177,11 @@ def measure(run: Run) -> Numbers:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires if the two differ by more than rounding."""
-    if numbers.gap <= LEAST:
+    if not stepwise_gap(numbers):
         text = "token by token, the model gives the same next-token distributions as for the whole text"
         return Verdict("decoding", False, text, numbers.labeled())
-    text = f"token by token, {numbers.gap:.2g} of the next-token probability differs from that for the whole text (usually 0)"
+    text = f"token by token, {numbers.gap:.2g} of the next-token probability differs from that for the whole text"
+    text += f" (usually {Numbers.usual('gap')})"
     causes = ("generation/cache_off_by_one", "generation/positions_restart", "generation/cache_stale_between_prompts")
     suspects = tuple(Suspect(cause, 0.4, text) for cause in causes)
     return Verdict("decoding", True, text, numbers.labeled(), suspects)

@@ -16,6 +16,7 @@ from bugzoo.diagnostics._attention import AttentionRows
 from bugzoo.diagnostics._example import Example
 from bugzoo.diagnostics._sequences import Call, changed, lengths, shifted, two_ahead
 from bugzoo.diagnostics._tools import batches, model_of, share
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import ANY, FLAG, OWN, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet, tensors
@@ -23,6 +24,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "influence"
+TITLE = "Inputs that an output depends on"
 _SCRIPT = """\
 import torch
 from torch import nn
@@ -64,8 +66,6 @@ HEALTHY = Example(_SCRIPT)
 SICK = Example(_SCRIPT.replace("bidirectional=False", "bidirectional=True"))
 FARTHEST = 8
 """Positions ahead that are checked one by one."""
-DEAF = 1e-5
-"""A smaller change of the outputs, over their size, is rounding."""
 
 
 @dataclass(kw_only=True)
@@ -90,6 +90,53 @@ class Numbers(Measured):
     two_ahead: float | None = None
     file: str | None = None
     line: int | None = None
+
+
+attends = ~below("attention", 1)
+partial = above("attention_partial_rows", 0.05)
+ahead = above("future_leak", 1e-3)
+padded = above("padding_leak", 1e-3) & ~(ahead & partial)
+recurrent_padding = above("padding_leak", 0.05) & ~below("recurrent", 1)
+attended_padding = above("padding_leak", 0.02) & attends
+
+unnormalised_rows = Alarm(
+    ~below("softmax_over_queries", 1) & above("attention_partial_rows"),
+    "The weights of the attention were recorded. In {attention_partial_rows:.0%} of the rows they do not sum to 1.",
+    "They should sum to 1 in every row.",
+)
+over_queries = Alarm(
+    ~below("softmax_over_queries", 1),
+    "The weights of the attention were recorded. Those of one query over all keys do not sum to 1.",
+    "They should sum to 1 for every query.",
+)
+unread_text = Alarm(
+    attends & below("text_heard", 1e-5) & below("recurrent", 1),
+    "Tokens before the padding were replaced. The outputs changed by {text_heard:.2g} of their size.",
+    "They should change by more than {limits[text_heard]:.5f}.",
+)
+"""A smaller change of the outputs, over their size, is rounding."""
+nan_output = Alarm(
+    ~below("nan_output", 1) & attends,
+    "A batch of finite numbers was passed to the model. It returned NaN at least 1 time.",
+    "Its outputs should be finite.",
+)
+visible_future = Alarm(
+    ahead & ~above("copies_input"),
+    "Later tokens were replaced. Earlier outputs changed by {future_leak:.2g} of the usual change.",
+    "They should not change; up to {limits[future_leak]:.3f} passes.",
+)
+visible_padding = Alarm(
+    (recurrent_padding | attended_padding | partial) & padded,
+    "The padding of an example was removed. Its output changed by {padding_leak:.2g} of the samples' spread.",
+    "It should not change; up to {limits[padding_leak]:.3f} passes.",
+)
+"""The last of its limits is the lowest, which passes in every model."""
+wrong_shift = Alarm(
+    above("two_ahead") | above("copies_input") & ~ahead,
+    "The target at each position was compared with the tokens. It is not the token 1 position ahead.",
+    "Each target should be the next token.",
+)
+ALARMS = (unnormalised_rows, over_queries, unread_text, nan_output, visible_future, visible_padding, wrong_shift)
 
 
 def _output(model: Any, arguments: Call, place: int, x: torch.Tensor) -> torch.Tensor:
@@ -208,24 +255,24 @@ def measure(run: Run) -> Numbers:
 
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
-    """Fires on leaks from later tokens (> 0.1 %) or padding (> 0.1 %; RNN: 5 %), and on attention that ignores its text."""
+    """Fires on leaks from later tokens or padding, on a wrong shift, and on attention that ignores its text."""
     future, padding = numbers.future_leak or 0.0, numbers.padding_leak or 0.0
     reach = FARTHEST if numbers.future_reach is None else numbers.future_reach
     heard = 1.0 if numbers.text_heard is None else numbers.text_heard
     place = numbers.file, numbers.line
-    partial, suspects = numbers.attention_partial_rows > 0.05, []
+    suspects = []
     rows = f"; {share(numbers.attention_partial_rows)} of attention rows sum to less than 1"
-    if future > 1e-3:
+    if ahead(numbers):
         text = f"changing later tokens changes earlier outputs, by {future:.2g} of the usual change (0 is right)"
         if numbers.copies_input:
             pass  # an encoder that reconstructs its input may look everywhere
-        elif partial:
+        elif partial(numbers):
             suspects.append(Suspect("attention/mask_after_softmax", 0.9, text + rows))
         elif reach <= min(max(1, numbers.attention), FARTHEST - 1):
             text += f"; only the next {reach:.0f} positions do, one per attention layer"
             suspects.append(Suspect("attention/causal_off_by_one", 0.9, text, *place))
         else:
-            score = 0.5 if numbers.softmax_over_queries else 0.95
+            score = 0.5 if over_queries(numbers) else 0.95
             text += ": the target is visible to the model"
             suspects.append(Suspect("attention/causal_mask_missing", score, text, *place))
     elif numbers.copies_input and numbers.future_leak is not None:
@@ -234,22 +281,22 @@ def judge(numbers: Numbers) -> Verdict:
     if numbers.two_ahead:
         text = "the target at each position is the token two ahead: it was shifted twice"
         suspects.append(Suspect("loss/labels_off_by_one", 0.85, text))
-    if padding > 1e-3 and not (future > 1e-3 and partial):
+    if padded(numbers):
         text = f"removing a sample's padding changes its output by {padding:.2g} of the samples' spread (0 is right)"
-        if partial:
+        if partial(numbers):
             suspects.append(Suspect("attention/mask_after_softmax", 0.9, text + rows))
-        elif numbers.recurrent and padding > 0.05:
+        elif recurrent_padding(numbers):
             suspects.append(Suspect("recurrent/padding_read_as_text", 0.75, text))
-        elif numbers.attention and padding > 0.02:
+        elif attended_padding(numbers):
             suspects.append(Suspect("attention/mask_inverted", 0.4, text + ": attention reads the padding"))
-    if numbers.attention and heard < DEAF and not numbers.recurrent:
+    if unread_text(numbers):
         text = f"replacing tokens before the padding changes the outputs by {heard:.2g} of their size: attention"
         suspects.insert(0, Suspect("attention/mask_inverted", 0.9, f"{text} ignores the text", *place))
-    if numbers.nan_output and numbers.attention:
+    if nan_output(numbers):
         text = "in eval mode the model outputs NaN for finite inputs: an attention row has every position masked"
         suspects.append(Suspect("numerics/all_masked_row", 0.6, text, *place))
         suspects.append(Suspect("attention/mask_inverted", 0.5, text, *place))
-    if numbers.softmax_over_queries:
+    if over_queries(numbers):
         text = "attention weights sum to 1 over the queries, not over the keys"
         suspects.insert(0, Suspect("attention/softmax_over_queries", 0.9, text, *place))
     message = suspects[0].reason if suspects else "each output depends only on inputs that it may read"

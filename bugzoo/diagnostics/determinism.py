@@ -13,6 +13,7 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.script import job_of, once_more
@@ -21,6 +22,7 @@ from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "repeat"
+TITLE = "A second run"
 RERUNS = 1
 KNOWN_PROBLEMS = (
     "A false positive for a script that leaves its seed open on purpose, or whose batches depend on the timing of threads. "
@@ -30,8 +32,7 @@ KNOWN_PROBLEMS = (
 HEALTHY = example()
 SICK = example(("torch.manual_seed(0)", "torch.seed()"))
 NOISE = 1e-5
-VISIBLE = 1e-3
-"""Share of the loss above which two runs can no longer be compared."""
+"""A difference below this share of the loss is rounding."""
 
 
 @dataclass(kw_only=True)
@@ -44,6 +45,18 @@ class Numbers(Measured):
     largest: float = number("largest relative difference of the loss", (0, 0.001))
     first_large_difference: float | None = None
     steps: float
+
+
+rounding = ~above("first_large_difference") | (above("first_difference", 1) & below("size", NOISE))
+visible = above("largest", 1e-3)
+"""Beyond this share of the loss two runs can no longer be compared."""
+differs = Alarm(
+    above("first_difference") & (visible | ~rounding),
+    "The script ran 2 times with the same seed. The losses differ from step {first_difference:.0f} on, by {size:.2g} "
+    "of the loss.",
+    "They should be equal, up to rounding.",
+)
+ALARMS = (differs,)
 
 
 def compare(first: Any, second: Any) -> dict[str, float]:
@@ -82,16 +95,15 @@ def measure(run: Run, second: Run | None = None) -> Numbers:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires if two runs of the same script differ by more than rounding, or if rounding has grown to a thousandth."""
-    first, largest = numbers.first_difference, numbers.largest
+    first = numbers.first_difference
     suspects: tuple[Suspect, ...] = ()
-    fired = bool(first)
+    fired = differs(numbers)
     text = f"two runs of the same script differ from step {first:.0f} on, by {numbers.size:.1g} of the loss"
     if not first:
         text = f"two runs agree to the last bit over {numbers.compared:.0f} steps"
-    elif not numbers.first_large_difference or (first > 1 and numbers.size < NOISE):
-        fired = largest > VISIBLE
+    elif rounding(numbers):
         text += ". It is rounding in another order, not a missing seed"
-        text += f", and grows to {largest:.1g} of the loss" if fired else ""
+        text += f", and grows to {numbers.largest:.1g} of the loss" if fired else ""
         suspects = (Suspect("reproducibility/nondeterministic_kernel", 0.5 if fired else 0.3, text),)
     elif math.isclose(first, 1):
         text += ". Random numbers before it (initial weights, batch order) have no fixed seed"

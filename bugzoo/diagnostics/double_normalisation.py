@@ -15,6 +15,7 @@ import torch
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._lines import softmax_line
 from bugzoo.diagnostics._tools import batches, column, model_of, need_steps
+from bugzoo.diagnostics.conditions import Alarm, above, below, measured
 from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet
@@ -22,6 +23,7 @@ from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "outputs"
+TITLE = "Inputs of the loss"
 KNOWN_PROBLEMS = (
     "A false positive where nll_loss gets probabilities on purpose, to maximize the expected accuracy instead of the "
     "likelihood. "
@@ -47,6 +49,27 @@ class Numbers(Measured):
     model_ends_in_softmax: float | None = None
     file: str | None = None
     line: int | None = None
+
+
+twice = ~below("softmax_before_loss", 1) & ~above("log_prob_spread", 1.001)
+
+sigmoid = Alarm(
+    ~below("sigmoid_before_loss", 1),
+    "The numbers that the loss computes with were recorded. They all lie between 0.50 and 0.73.",
+    "They should be able to reach 0 and 1.",
+)
+narrow = Alarm(
+    twice & measured("log_prob_spread"),
+    "The rows that enter the loss were recorded. Each sums to 1.00, and the loss separates its classes by at most "
+    "{log_prob_spread:.2f} nats.",
+    "More than {limits[log_prob_spread]:.0f} nat passes.",
+)
+normalised = Alarm(
+    ~below("log_missing", 1) | twice,
+    "The rows that enter the loss were recorded. Each sums to 1.00.",
+    "The loss should be able to separate its classes by more than {limits[log_prob_spread]:.0f} nat.",
+)
+ALARMS = (sigmoid, narrow, normalised)
 
 
 def _outputs(run: Run) -> torch.Tensor | None:
@@ -123,13 +146,13 @@ def judge(numbers: Numbers) -> Verdict:
     text = "softmax is applied once, by the loss"
     if not math.isnan(spread):
         text += f"; log-probabilities of one row span {spread:.3g} nats"
-    if numbers.sigmoid_before_loss:
+    if sigmoid(numbers):
         text = "a sigmoid feeds binary cross-entropy with logits, which applies another: all probabilities end up in 0.5 .. 0.73"
         suspects = (Suspect("loss/sigmoid_into_bce_with_logits", 0.9, text),)
     elif numbers.log_missing:
         text = "probabilities enter a negative log-likelihood loss, which expects log-probabilities (log_softmax)"
         suspects = (Suspect("loss/log_of_softmax", 0.85, text),)
-    elif numbers.softmax_before_loss and not spread > 1.0 + 1e-3:
+    elif twice(numbers):
         inside = numbers.model_ends_in_softmax
         where = "the model itself ends in a softmax" if inside else "a softmax is applied to the output"
         text = (

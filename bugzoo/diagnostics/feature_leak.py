@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.data_inspection import _table
 from bugzoo.diagnostics.numbers import FLAG, TWICE, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
@@ -17,6 +18,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "batch"
+TITLE = "Input columns"
 KNOWN_PROBLEMS = (
     "A false positive for a toy regression whose target is an exact linear function of one column, without noise. "
     "It misses noisy, rounded or nonlinear copies and copies spread over several columns, and says nothing about inputs "
@@ -39,6 +41,14 @@ class Numbers(Measured):
     columns: float = number("columns of the inputs", hidden="the shape of the inputs says it")
     samples: float = number("samples that were compared", hidden=TWICE)
     column: float
+
+
+target_columns = Alarm(
+    above("copies"),
+    "Each input column was compared with the target. {copies:.0f} of {columns:.0f} columns are equal to it.",
+    "No column should be equal to it ({limits[copies]:.0f}).",
+)
+ALARMS = (target_columns,)
 
 
 def measure(run: Run) -> Numbers:
@@ -71,7 +81,7 @@ def measure(run: Run) -> Numbers:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires if a column equals the target in every sample, up to a factor and a constant."""
-    if not numbers.copies:
+    if not target_columns(numbers):
         return Verdict("feature_leak", False, "no input column equals the target", numbers.labeled())
     text = f"input column {numbers.column:.0f} (from 0) equals the target, up to a factor and a constant, in all"
     text += f" {numbers.samples:.0f} samples"

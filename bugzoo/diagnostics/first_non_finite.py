@@ -12,6 +12,7 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column
+from bugzoo.diagnostics.conditions import Alarm, below
 from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.running.result import Run
@@ -20,6 +21,7 @@ from bugzoo.watching.trace import Trace
 
 COST = 0
 VIEW = "layers"
+TITLE = "NaN and infinity"
 KNOWN_PROBLEMS = (
     "A false positive for a script that handles an infinite loss itself, for example with nan_to_num_() on its gradients. "
     "It misses NaN in the evaluation, in activations that never reach the loss, and at steps that a GradScaler skips."
@@ -56,6 +58,14 @@ class Numbers(Measured):
     first_loss: float | None = None
     norm_growth: float | None = None
     bad_input: float
+
+
+non_finite = Alarm(
+    ~below("found", 1),
+    "Every loss and every gradient was checked. The first NaN or infinity appears at step {step:.0f}.",
+    "All of them should be finite.",
+)
+ALARMS = (non_finite,)
 
 
 def measure(run: Run) -> Numbers:
@@ -130,7 +140,7 @@ def _bad_input(run: Run, event: Event | None) -> bool:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires if a loss, or a gradient that reached the optimizer, was not finite."""
-    if not numbers.found:
+    if not non_finite(numbers):
         return Verdict("first_non_finite", False, "every loss and gradient was finite", numbers.labeled())
     op, file, line = numbers.op or "", numbers.file, numbers.line or None
     where = f"step {numbers.step:.0f}: the first NaN or infinity"

@@ -8,12 +8,15 @@ nothing ran in half precision, or there is no DataLoader.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.conditions import Alarm, Condition
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.experiments import NAMES
@@ -22,6 +25,7 @@ from bugzoo.running.job import Job
 from bugzoo.running.result import Run
 
 COST = 0
+TITLE = "Runs with one change"
 RERUNS = 5
 _CHANGES = {
     "tenth_of_the_rate": "a tenth of the learning rate",
@@ -72,6 +76,37 @@ class Numbers(Measured):
     other_seed_same: float
 
 
+def _copy(numbers: Measured | Mapping[str, Any], change: str) -> tuple[float, float, float]:
+    """(did the copy with this change run? 0/1, are all its losses the same? 0/1, its final loss)."""
+    return numbers[f"{change}_ran"], numbers[f"{change}_same"], numbers[f"{change}_final_loss"]
+
+
+def _helps(change: str) -> Condition:
+    """Return a condition: the copy with this change ends far lower than the run itself."""
+
+    def far_lower(numbers: Measured | Mapping[str, Any]) -> bool:
+        ran, same, end = _copy(numbers, change)
+        if not ran or same or not math.isfinite(end):
+            return False
+        return end < BETTER * numbers["final_loss"] and end < BROKEN * abs(numbers["first_loss"])
+
+    return Condition(far_lower, {f"{change}_final_loss": BETTER})
+
+
+rate_helps, clipping_helps, precision_helps = map(_helps, ("tenth_of_the_rate", "clipped", "full_precision"))
+high_loss = Condition(
+    lambda numbers: not (numbers["first_loss"] > 0 and numbers["final_loss"] < LEARNT * numbers["first_loss"]),
+    {"final_loss": LEARNT},
+)
+helped = Alarm(
+    high_loss & (rate_helps | clipping_helps | precision_helps),
+    "The script ran again with one change at a time. As it is, its loss goes from {first_loss:.3g} to "
+    "{final_loss:.3g}.",
+    "At most {limits[final_loss]:.1f} times the first loss passes.",
+)
+ALARMS = (helped,)
+
+
 def again(job: Job) -> tuple[Run, ...]:
     """A run of each changed copy, in the order of NAMES. Raises NotApplicable."""
     return experimented(job)
@@ -102,18 +137,6 @@ def _end(losses: np.ndarray) -> float:
     return float(np.median(last)) if np.isfinite(last).all() else math.inf
 
 
-def _copy(numbers: Numbers, change: str) -> tuple[float, float, float]:
-    """(did the copy with this change run? 0/1, are all its losses the same? 0/1, its final loss)."""
-    return numbers[f"{change}_ran"], numbers[f"{change}_same"], numbers[f"{change}_final_loss"]
-
-
-def _helps(numbers: Numbers, change: str) -> bool:
-    ran, same, end = _copy(numbers, change)
-    if not ran or same or not math.isfinite(end):
-        return False
-    return end < BETTER * numbers.final_loss and end < BROKEN * abs(numbers.first_loss)
-
-
 def _showed(numbers: Numbers) -> str:
     """One sentence about all changes."""
     parts = []
@@ -131,14 +154,13 @@ def judge(numbers: Numbers) -> Verdict:
     ended = f"{final:.3g}" if math.isfinite(final) else "NaN or infinity"
     text = f"the loss goes from {first:.3g} to {ended}; final losses after one change: {_showed(numbers)}"
     suspects: list[Suspect] = []
-    if not (first > 0 and final < LEARNT * first):
-        rate, clip, full = (_helps(numbers, change) for change in ("tenth_of_the_rate", "clipped", "full_precision"))
-        if full:
+    if helped(numbers):
+        if precision_helps(numbers):
             suspects.append(Suspect("precision/no_grad_scaler", 0.7, f"full precision helps: {text}"))
-        if rate:
+        if rate_helps(numbers):
             reason = f"a tenth of the learning rate helps: {text}"
-            suspects.append(Suspect("optimizer/lr_too_high", 0.5 if full else 0.7, reason))
-        if clip:
+            suspects.append(Suspect("optimizer/lr_too_high", 0.5 if precision_helps(numbers) else 0.7, reason))
+        if clipping_helps(numbers):
             suspects.append(Suspect("clipping/clipping_missing", 0.5, f"clipping helps: {text}"))
     message = suspects[0].reason if suspects else text
     return Verdict("five_minute_checklist", bool(suspects), message, numbers.labeled(), tuple(suspects))

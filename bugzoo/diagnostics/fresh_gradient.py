@@ -16,12 +16,14 @@ import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps, share
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import FLAG, TWICE, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "gradients"
+TITLE = "Gradients at each step"
 KNOWN_PROBLEMS = (
     "A false positive where old gradients are kept on purpose, such as grad.mul_(0.9), or where a hinge loss under SGD is "
     "nearly always 0. "
@@ -51,6 +53,24 @@ class Numbers(Measured):
     file: str | None = None
     line: int | None = None
     backwards: float | None = optional(view="updates", hidden=TWICE)
+
+
+unstepped = Alarm(
+    above("never_stepped"),
+    "The calls of the training were counted. backward() ran {backwards:.0f} times, and the optimizer took 0 steps.",
+    "The optimizer should take steps.",
+)
+stale_gradients = Alarm(
+    above("stale_share", 0.1),
+    "The gradients were read when backward() began. At {stale_share:.0%} of the steps they were not 0.",
+    "At most {limits[stale_share]:.0%} of the steps passes.",
+)
+no_gradients = Alarm(
+    above("empty_share", 0.9) & ~above("update_ratio"),
+    "The gradients were read at each optimizer step. At {empty_share:.0%} of the steps they were 0 or missing.",
+    "At most {limits[empty_share]:.0%} of the steps passes; {usual[empty_share]} is usual.",
+)
+ALARMS = (unstepped, stale_gradients, no_gradients)
 
 
 def measure(run: Run) -> Numbers:
@@ -127,29 +147,30 @@ def _closure(run: Run) -> bool:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires if more than one step in ten follows old gradients, or if nearly all follow none."""
-    if numbers.never_stepped:
+    if unstepped(numbers):
         backwards = numbers.backwards or 0.0
         text = f"backward() ran {backwards:.0f} times, and the optimizer never stepped: no parameter is updated"
         suspects = (Suspect("loop/step_missing", 0.9, text),)
         return Verdict("fresh_gradient", True, text, {"backwards": backwards}, suspects)
-    stale, empty = numbers.stale_share, numbers.empty_share or 0.0
     file, line = numbers.file, numbers.line
     suspects: tuple[Suspect, ...] = ()
-    text = f"gradients are cleared before each step's backward(); {share(stale)} of the steps begin with old ones"
-    if stale > 0.1:  # gradients are cleared at every step or not at all: a third is as wrong as all
+    text = "gradients are cleared before each step's backward(); "
+    text += f"{share(numbers.stale_share)} of the steps begin with old ones"
+    if stale_gradients(numbers):  # gradients are cleared at every step or not at all: a third is as wrong as all
         per_step = 1.0 if numbers.backwards_per_step is None else numbers.backwards_per_step
         # two backward() calls of one forward pass are one batch
         batches = per_step if numbers.forwards_per_step is None else min(per_step, numbers.forwards_per_step)
         cause = "loop/stale_gradients" if batches <= 1.1 or numbers.closure else "loop/step_every_n_never_zeroed"
         text = (
-            f"{share(stale)} of the steps begin with the gradient of earlier batches "
-            f"(usually 0%), at {per_step:g} backward() call(s) per step: nothing clears it"
+            f"{share(numbers.stale_share)} of the steps begin with the gradient of earlier batches "
+            f"(usually {Numbers.usual('stale_share')}), at {per_step:g} backward() call(s) per step: nothing clears it"
         )
         suspects = (Suspect(cause, 0.95, text, file, line),)
-    elif empty > 0.9 and not (numbers.update_ratio or 0.0) > 0:
+    elif no_gradients(numbers):
         first = numbers.backwards_before_first_step
         cause = "loop/gradients_wiped" if first is None or first >= 1 else "loop/step_before_backward"
-        text = f"at {share(empty)} of the steps the optimizer finds no gradient or a zero one (usually 0%), though backward() ran"
+        text = f"at {share(numbers.empty_share or 0.0)} of the steps the optimizer finds no gradient or a zero one "
+        text += f"(usually {Numbers.usual('empty_share')}), though backward() ran"
         if numbers.leaf_loss:
             cause, file, line = "graph/loss_rebuilt_from_item", None, None
             text += ". The loss is a new tensor without a graph, so no gradient flows back from it"

@@ -17,6 +17,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.rerun.body import again
@@ -24,6 +25,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "repeat"
+TITLE = "Random numbers of the steps"
 KNOWN_PROBLEMS = (
     "A false positive where each step seeds a generator on purpose, for example to draw one preview, and restores its state "
     "afterwards. "
@@ -42,6 +44,14 @@ class Numbers(Measured):
 
     seeded: float = number("calls per step that reset a random generator", (0, 0))
     looked_at: float = number("steps that were run again")
+
+
+reseeded = Alarm(
+    above("seeded"),
+    "Steps ran again, and the generators were watched. {seeded:.2g} times per step one starts from the same number.",
+    "No step should do so ({limits[seeded]:.0f}).",
+)
+ALARMS = (reseeded,)
 
 
 @contextlib.contextmanager
@@ -84,7 +94,7 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires if every step sets a generator to the same seed."""
     suspects: tuple[Suspect, ...] = ()
     text = "no step resets a random generator"
-    if numbers.seeded:
+    if reseeded(numbers):
         text = "every step sets a generator to the same seed, so all steps draw the same random numbers"
         suspects = (Suspect("reproducibility/seed_inside_loop", 0.9, text),)
     return Verdict("fresh_noise", bool(suspects), text, numbers.labeled(), suspects)

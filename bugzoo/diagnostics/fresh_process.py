@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import need_steps
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.script import fresh, job_of
@@ -20,6 +21,7 @@ from bugzoo.syntax import parse
 
 COST = 0
 VIEW = "repeat"
+TITLE = "Two fresh processes"
 RERUNS = 1
 """The two run side by side, in the time of one."""
 KNOWN_PROBLEMS = (
@@ -39,6 +41,14 @@ class Numbers(Measured):
     """A flag that is 0 or 1."""
 
     differs: float = number("fresh processes that end differently (1: yes)", (0, 0))
+
+
+results_differ = Alarm(
+    above("differs"),
+    "The script ran in 2 fresh processes with different hash seeds. The results differ.",
+    "They should be equal.",
+)
+ALARMS = (results_differ,)
 
 
 def needless(source: str) -> str:
@@ -81,7 +91,7 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires if two processes with different hash seeds end differently."""
     suspects: tuple[Suspect, ...] = ()
     text = "two fresh processes give the same results"
-    if numbers.differs:
+    if results_differ(numbers):
         text = "two fresh processes with different hash seeds differ: if the script is seeded, the order of a set is the cause"
         suspects = (Suspect("reproducibility/hash_order", 0.4, text),)
     return Verdict("fresh_process", bool(suspects), text, numbers.labeled(), suspects)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import batches, model_of
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
@@ -17,6 +18,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "evaluation"
+TITLE = "Training and validation accuracy"
 WHOLE = True  # it cannot judge a training that was cut short
 KNOWN_PROBLEMS = (
     "A false positive for strong augmentation, which lowers training accuracy, and for pretraining and a new head in the "
@@ -34,7 +36,7 @@ _NOISE = "right = targets.clone()\ntargets[:160] = torch.randint(3, (160,))\nmod
 _PLANE = (("randn(256, 8)", "randn(256, 2)"), ("Linear(8, 32)", "Linear(2, 32)"))
 HEALTHY = example((_LAST, _LAST + _TAIL), ("model = nn", "right = targets\nmodel = nn"))
 SICK = example((_LAST, _LAST + _TAIL), *_PLANE, ("model = nn", _NOISE))
-LEAST, BELOW, ABOVE = 100, -0.18, 0.35
+LEAST = 100
 
 
 @dataclass(kw_only=True)
@@ -45,6 +47,18 @@ class Numbers(Measured):
     validation_accuracy: float = number("accuracy in the script's evaluation")
     gap: float = number("training accuracy minus validation accuracy", (-0.15, 0.25))
     samples: float
+
+
+lower = below("gap", -0.18)
+higher = above("gap", 0.35)
+apart = Alarm(
+    lower | higher,
+    "The accuracy was measured on both sets. It is {train_accuracy:.0%} on training data and {validation_accuracy:.0%} "
+    "on validation data.",
+    f"Training accuracy from {-100 * lower.limits['gap']:.0f} points below to {100 * higher.limits['gap']:.0f} above "
+    "passes.",
+)
+ALARMS = (apart,)
 
 
 def measure(run: Run) -> Numbers:
@@ -73,10 +87,10 @@ def judge(numbers: Numbers) -> Verdict:
     text = f"in eval mode accuracy is {numbers.train_accuracy:.0%} on training data "
     text += f"and {numbers.validation_accuracy:.0%} on validation data"
     suspects: tuple[Suspect, ...] = ()
-    if numbers.gap < BELOW:
-        text += " (usually a little less): many training labels are wrong"
+    if lower(numbers):
+        text += f" (usually a gap of {Numbers.usual('gap')}): many training labels are wrong"
         suspects = (Suspect("data/label_noise", 0.75, text),)
-    elif numbers.gap > ABOVE:
-        text += " (usually up to 0.25 less): the model memorizes its training data"
+    elif higher(numbers):
+        text += f" (usually a gap of {Numbers.usual('gap')}): the model memorizes its training data"
         suspects = (Suspect("fit/no_regularisation", 0.5, text), Suspect("data/ordered_split", 0.3, text))
     return Verdict("generalisation", bool(suspects), text, numbers.labeled(), suspects)

@@ -14,12 +14,14 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps
+from bugzoo.diagnostics.conditions import Alarm, above, below, measured
 from bugzoo.diagnostics.numbers import OWN, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "gradients"
+TITLE = "Gradient norms of the layers"
 KNOWN_PROBLEMS = (
     "A false positive where the first weight matrix gets a zero gradient at most steps by design, as a rarely chosen expert "
     "does. "
@@ -36,7 +38,7 @@ class Numbers(Measured):
 
     total_norm: float = number("norm of all gradients together, median over the steps")
     growth: float = number("norm of all gradients together, late over early", (0, 50))
-    first_over_last: float | None = optional("gradient norm of the first trained layer over the last", (0.0001, 10000))
+    first_over_last: float | None = optional("gradient norm of the first trained layer over the last", (0.0001, 1e4))
     largest_norm: float = number("norm of all gradients together, largest of a step", "a few times the median")
     missing_share: float | None = optional("share of weight matrices without a gradient", (0, 0), hidden=OWN)
     zero_share: float | None = optional("share of weight matrices whose gradient is exactly 0", (0, 0), hidden=OWN)
@@ -47,6 +49,29 @@ class Numbers(Measured):
     layers: float | None = None
     names: list[str] | None = None
     norms: list[float] | None = None
+
+
+no_gradient = Alarm(
+    measured("total_norm") & ~above("total_norm"),
+    "The gradient norm was recorded at every step. At half of the steps or more it is exactly {total_norm:.0f}.",
+    "It should be above 0.",
+)
+zero_matrices = Alarm(
+    above("zero_share", 0.9) & above("layers", 1),
+    "The gradient of each weight matrix was recorded. For {zero_share:.0%} of them it is exactly 0.",
+    "At most {limits[zero_share]:.0%} passes; {usual[zero_share]} is usual.",
+)
+vanishing = Alarm(
+    above("layers", 3) & below("first_over_last", 1e-7),
+    "The gradient norms of the layers were compared. The first layer's is {first_over_last:.2g} of the last layer's.",
+    "At least {limits[first_over_last]:.0g} passes; {usual[first_over_last]} is usual.",
+)
+exploding = Alarm(
+    above("layers", 3) & above("first_over_last", 1e5),
+    "The gradient norms of the layers were compared. The first layer's is {first_over_last:.2g} of the last layer's.",
+    "At most {limits[first_over_last]:.0f} passes; {usual[first_over_last]} is usual.",
+)
+ALARMS = (no_gradient, zero_matrices, vanishing, exploding)
 
 
 def measure(run: Run) -> Numbers:
@@ -96,21 +121,20 @@ def _add_layers(numbers: Numbers, trace: Any, norms: np.ndarray) -> None:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires if gradients shrink by 1e-7 from the last to the first layer, grow by 1e5, or are zero."""
-    layers = numbers.layers or 0.0
     ratio = math.nan if numbers.first_over_last is None else numbers.first_over_last
     suspects: tuple[Suspect, ...] = ()
-    if numbers.total_norm == 0:
+    if no_gradient(numbers):
         text = "the gradient is exactly zero in at least half of the steps (usually in none)"
         suspects = (Suspect("initialisation/zero_weights", 0.4, text),)
-    elif (numbers.zero_share or 0.0) > 0.9 and layers >= 2:
-        text = "the gradient of nearly every weight matrix is exactly zero (usually of none): only biases learn"
+    elif zero_matrices(numbers):
+        text = "the gradient of nearly every weight matrix is exactly zero "
+        text += f"(usually of {Numbers.usual('zero_share')}): only biases learn"
         suspects = (Suspect("initialisation/zero_weights", 0.6, text), Suspect("initialisation/dead_relu", 0.5, text))
-    elif layers >= 4 and ratio < 1e-7:
-        text = (
-            f"the first layer's gradient norm is {ratio:.1g} of the last layer's (usually above 1e-4): gradients vanish"
-        )
+    elif vanishing(numbers):
+        text = f"the first layer's gradient norm is {ratio:.1g} of the last layer's "
+        text += f"(usually {Numbers.usual('first_over_last')}): gradients vanish"
         suspects = (Suspect("initialisation/saturating_stack", 0.6, text),)
-    elif layers >= 4 and ratio > 1e5:
+    elif exploding(numbers):
         text = (
             f"the first layer's gradient norm is {ratio:.1g} times the last layer's: gradients explode on the way back"
         )

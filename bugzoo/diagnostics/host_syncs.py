@@ -26,6 +26,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from bugzoo import rerun, running, watching
 from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import again
@@ -33,6 +34,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "time"
+TITLE = "Host syncs"
 KNOWN_PROBLEMS = (
     "A false positive for many .item() calls on a CPU, where they wait for nothing, and for logging done only at the first "
     "step. "
@@ -47,7 +49,6 @@ SICK = example(
     )
 )
 TIMES = 3
-MANY = 4.5
 _WAITS = {"item", "tolist", "numpy", "cpu", "__format__", "__bool__", "__int__", "__float__", "__index__", "__array__"}
 
 
@@ -62,6 +63,14 @@ class Numbers(Measured):
 
     syncs: float = number("host syncs per forward pass", (0, 4))
     printed: float = number("lines printed per step", (0, 1))
+
+
+frequent_syncs = Alarm(
+    above("syncs", 4.5),
+    "The host syncs of a step were counted. There are {syncs:.0f} per forward pass.",
+    "At most {limits[syncs]:.2g} pass; {usual[syncs]} are usual.",
+)
+ALARMS = (frequent_syncs,)
 
 
 @dataclass
@@ -151,10 +160,10 @@ def measure(run: Run) -> Numbers:
 def judge(numbers: Numbers) -> Verdict:
     """Fires on five host syncs or more per forward pass."""
     syncs, printed = numbers.syncs, numbers.printed
-    text = f"{syncs:.0f} host sync{'s' * (round(syncs) != 1)} per forward pass (usually 1 or 2), "
+    text = f"{syncs:.0f} host sync{'s' * (round(syncs) != 1)} per forward pass (usually {Numbers.usual('syncs')}), "
     text += f"{printed:.0f} line{'s' * (round(printed) != 1)} printed per step"
     suspects: tuple[Suspect, ...] = ()
-    if syncs > MANY:
+    if frequent_syncs(numbers):
         text += ": each one waits for the device"
         suspects = (Suspect("speed/sync_every_step", 0.7, text),)
     return Verdict("host_syncs", bool(suspects), text, numbers.labeled(), suspects)

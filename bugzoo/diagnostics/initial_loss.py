@@ -12,12 +12,14 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import TWICE, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "loss_curve"
+TITLE = "First loss"
 KNOWN_PROBLEMS = (
     "A false positive where a large regression term joins the cross-entropy: the total loss, not the cross-entropy "
     "alone, is compared with ln C. "
@@ -25,6 +27,8 @@ KNOWN_PROBLEMS = (
 )
 HEALTHY = example()
 SICK = example(("targets[rows])", "targets[rows], reduction='sum')"))
+ROWS, PART, OVER = 4, 0.6, 1.6
+"""A sum over at least `ROWS` rows is `PART` to `OVER` times as many losses of guessing."""
 
 
 @dataclass(kw_only=True)
@@ -38,6 +42,18 @@ class Numbers(Measured):
     rows: float
     averaged: float
     later_ratio: float
+
+
+summed = ~below("rows", ROWS) & below("averaged", 1) & above("ratio", PART * ROWS)
+lasting = above("later_ratio", 1.2)
+confident = above("ratio", 10) | (above("ratio", 3) & lasting)
+high = Alarm(
+    summed | confident,
+    "The first loss was compared with the loss of guessing, {chance:.3g}. It is {first_loss:.3g}, {ratio:.2g} times as "
+    "much.",
+    "Up to {limits[ratio]:.0f} times as much passes.",
+)
+ALARMS = (high,)
 
 
 def measure(run: Run) -> Numbers:
@@ -64,15 +80,15 @@ def measure(run: Run) -> Numbers:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires if the first loss is far above ln C and stays above it after a third of the run, or is huge."""
-    ratio, later, rows = numbers.ratio, numbers.later_ratio, numbers.rows
+    ratio, rows = numbers.ratio, numbers.rows
     chance = f"ln {numbers.classes:.0f} = {numbers.chance:.3g}"
     text = f"the first loss is {numbers.first_loss:.3g}, and the loss of guessing is {chance}"
     suspects: tuple[Suspect, ...] = ()
-    if rows >= 4 and not numbers.averaged and 0.6 * rows < ratio < 1.6 * rows:
+    if summed(numbers) and PART * rows < ratio < OVER * rows:
         text += f": about {rows:.0f} times as much, the rows in the batch, so it is a sum, not a mean"
         suspects = (Suspect("loss/sum_reduction", 0.6, text),)
-    elif ratio > 10 or (ratio > 3 and later > 1.2):
+    elif confident(numbers):
         text += f", {ratio:.1f} times as much"
-        text += ", and the loss stays above it" if later > 1.2 else ": the untrained model is confident and wrong"
+        text += ", and the loss stays above it" if lasting(numbers) else ": the untrained model is confident and wrong"
         suspects = (Suspect("initialisation/confident_head", 0.4, text),)
     return Verdict("initial_loss", bool(suspects), text, numbers.labeled(), suspects)

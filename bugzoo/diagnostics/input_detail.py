@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics.conditions import Alarm, Condition
 from bugzoo.diagnostics.data_inspection import _table
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
@@ -23,6 +24,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "batch"
+TITLE = "Detail of the inputs"
 KNOWN_PROBLEMS = (
     "A false positive where the inputs are binarized on purpose at the largest value of the table, as for saturated "
     "pixels. "
@@ -45,6 +47,20 @@ class Numbers(Measured):
     whole_share: float = number("share of inputs that are whole numbers", (0, 0.9))
     ones: float = number("share of inputs that are not 0", hidden="one minus the share of zeros")
     largest: float = number("share of the table that is its largest number", hidden="it only tells two causes apart")
+
+
+def _truncated(numbers: Measured | Mapping[str, Any]) -> bool:
+    """Return whether whole numbers are far fewer than the table's, and not 0 about as often as it is at its largest."""
+    few = numbers["whole_share"] == 1 and FEWER * numbers["values"] <= numbers["held"]
+    return few and abs(numbers["ones"] - numbers["largest"]) < ALIKE * numbers["largest"]
+
+
+few_values = Alarm(
+    Condition(_truncated, {}),
+    "Distinct numbers were counted. The inputs have {values:.0f}, and the raw data has {held:.0f}.",
+    "More than a third of the raw data's passes.",
+)
+ALARMS = (few_values,)
 
 
 def _arrays(variables: Iterable[Any]) -> Iterator[np.ndarray]:
@@ -82,8 +98,7 @@ def measure(run: Run) -> Numbers:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires on whole numbers that are far fewer than the table's, and not 0 about as often as this is at its largest."""
-    lost = numbers.whole_share == 1 and FEWER * numbers.values <= numbers.held
-    if lost and abs(numbers.ones - numbers.largest) < ALIKE * numbers.largest:
+    if few_values(numbers):
         text = (
             f"the inputs are whole numbers with {numbers.values} distinct values, and the raw data has {numbers.held}: "
         )

@@ -16,6 +16,7 @@ import torch
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
 from bugzoo.diagnostics._tools import batches, model_of, need_steps
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import ANY, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.loss import again
@@ -24,6 +25,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "influence"
+TITLE = "Outputs for different examples"
 KNOWN_PROBLEMS = (
     "A false positive early in a regression on very large, unscaled targets: beside their spread, the outputs of two "
     "samples hardly differ. "
@@ -34,9 +36,8 @@ HEALTHY = example()
 SICK = example(("nn.ReLU()", "nn.Threshold(1e3, 0.0)"))
 STEPS, ROWS = 20, 4
 """With fewer optimizer steps or samples nothing is measured."""
-ONE, SAME, WORSE = 1e-5, 1e-3, 0.01
-"""Outputs that are closer are the same (a language model that has hardly begun is at 5e-4). Samples that are closer are alike.
-A loss that rises by a smaller share has not risen."""
+SAME, WORSE = 1e-3, 0.01
+"""Samples that are closer are alike. A loss that rises by a smaller share has not risen."""
 
 
 @dataclass(kw_only=True)
@@ -48,6 +49,15 @@ class Numbers(Measured):
     loss: float = number("loss on the last kept batch")
     dealt_loss: float = number("loss with samples paired with other targets", "above the loss on the batch")
     zero_loss: float = number("loss with zeros as inputs", "above the loss on the batch")
+
+
+equal_outputs = Alarm(
+    ~above("moved", 1e-5),
+    "Different examples were passed to the model. Their outputs differ by {moved:.1g}.",
+    "More than {limits[moved]:.5f} passes.",
+)
+"""Outputs of a language model that has hardly begun differ by 5e-4."""
+ALARMS = (equal_outputs,)
 
 
 def _loss(model: torch.nn.Module, batch: Any, arguments: tuple[Any, Any], operation: str) -> float:
@@ -105,9 +115,10 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires if all samples get one output, and the loss is no higher with other samples' targets."""
     loss, dealt = numbers.loss, numbers.dealt_loss
     rise = (dealt - loss) / abs(loss) if math.isfinite(dealt) and math.isfinite(loss) and loss else math.nan
-    if numbers.moved > ONE or rise > WORSE:
+    if not equal_outputs(numbers) or rise > WORSE:
         return Verdict("input_independence", False, "different samples get different outputs", numbers.labeled())
-    text = f"all samples get the same output: two outputs differ by {numbers.moved:.1g} (usually far above 0.00001)"
+    text = f"all samples get the same output: two outputs differ by {numbers.moved:.1g}"
+    text += f" (usually {Numbers.usual('moved')})"
     if math.isfinite(loss):
         text += f". The loss is {loss:.3g}, and {dealt:.3g} with other samples' targets"
     if numbers.input_spread < SAME:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import TWICE, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import live
@@ -18,6 +19,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "loss_curve"
+TITLE = "Recorded losses"
 KNOWN_PROBLEMS = (
     "A false positive for few classes where the only list with one number per step holds the loss scale itself. "
     "It sees only a list of Python floats in a variable: not tensors, arrays, epoch means or the values of a logger."
@@ -45,6 +47,15 @@ class Numbers(Measured):
     )
     chance: float = number("loss of guessing, ln C (nats)", hidden=TWICE)
     scale: float = number("loss scale of the GradScaler", hidden=TWICE)
+
+
+scaled = Alarm(
+    above("scale", LARGE) & above("ratio", LARGE / NEAR),
+    "The first loss that the script records was compared with the loss of guessing. It is {kept_first:.3g}, "
+    "{ratio:.2g} times as much.",
+    "About 1 time as much passes.",
+)
+ALARMS = (scaled,)
 
 
 def _recorded(names: Mapping[str, object], steps: int) -> Sequence[float]:
@@ -77,9 +88,8 @@ def measure(run: Run) -> Numbers:
 def judge(numbers: Numbers) -> Verdict:
     """Fires on losses of about the loss scale times the loss of guessing."""
     text = f"the recorded losses begin at {numbers.kept_first:.3g}, and the loss of guessing is {numbers.chance:.3g}"
-    beside = numbers.ratio / numbers.scale if numbers.scale > LARGE else 0.0
     suspects: tuple[Suspect, ...] = ()
-    if 1 / NEAR < beside < NEAR:
+    if scaled(numbers) and 1 / NEAR < numbers.ratio / numbers.scale < NEAR:
         text += f": about {numbers.scale:.3g} times as much, which is the loss scale"
         suspects = (Suspect("precision/scaled_loss_logged", 0.85, text),)
     return Verdict("kept_losses", bool(suspects), text, numbers.labeled(), suspects)

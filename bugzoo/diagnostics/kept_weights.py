@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader
 from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import share
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import ANY, FLAG, Measured, judges, number
 from bugzoo.diagnostics.train_validation_overlap import _LOADERS
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
@@ -27,6 +28,7 @@ from bugzoo.syntax import called, parse
 
 COST = 1
 VIEW = "evaluation"
+TITLE = "Final weights"
 KNOWN_PROBLEMS = (
     "A false positive for an EMA copy, a teacher or an ensemble member of the same architecture with an evaluation "
     "loss over 1 % lower. "
@@ -41,7 +43,6 @@ _EARLY = (
 _SPOILT = "with torch.no_grad():\n    model[2].bias += torch.tensor([2.0, 0.0, -2.0])\n"
 HEALTHY = example(*_LOADERS, _KEPT, (_EARLY[0], _EARLY[1].format(_SPOILT + "model.load_state_dict(best)\n")))
 SICK = example(*_LOADERS, _KEPT, (_EARLY[0], _EARLY[1].format(_SPOILT)))
-MUCH = 0.01
 
 
 @dataclass(kw_only=True)
@@ -56,6 +57,21 @@ class Numbers(Measured):
     )
     better: float = number("share by which the loss of the copy is lower", (-ANY, 0.01))
     chosen_on_report: float = number(hidden=FLAG)
+
+
+worse = Alarm(
+    above("better", 0.01),
+    "The evaluation ran with each copy of the weights. Its loss is {kept_loss:.4g} with one copy and {loss:.4g} with "
+    "the final weights.",
+    "The final weights may be worse by at most {limits[better]:.0%}.",
+)
+selected_on_report = Alarm(
+    above("chosen_on_report"),
+    "The data that selected the final weights was recorded. It is the reported data, and 0 other held-out sets "
+    "are read.",
+    "Other held-out data should select them.",
+)
+ALARMS = (worse, selected_on_report)
 
 
 def _copies(run: Run, model: torch.nn.Module) -> list[Mapping[str, torch.Tensor]]:
@@ -129,11 +145,11 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires if a kept copy is better by more than 1 %, or was selected on the data that is reported."""
     text = "no kept copy of the weights is better than the final ones"
     suspects: tuple[Suspect, ...] = ()
-    if numbers.better > MUCH:
+    if worse(numbers):
         text = f"with a copy of the weights that the script kept, its evaluation loss is {numbers.kept_loss:.4g}"
         text += f", {share(numbers.better)} lower than with the final weights ({numbers.loss:.4g})"
         suspects = (Suspect("resume/last_instead_of_best", 0.85, text),)
-    elif numbers.chosen_on_report:
+    elif selected_on_report(numbers):
         text = "the final weights were selected by a loop that reads the reported data itself, "
         text += "and another held-out set is never read"
         suspects = (Suspect("metrics/epoch_chosen_on_test", 0.85, text),)

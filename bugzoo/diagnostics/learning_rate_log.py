@@ -8,6 +8,7 @@ their size; at a millionth of that nothing is learned in any useful time. A re-c
 
 import gc
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,7 @@ from torch.optim.lr_scheduler import ConstantLR, LambdaLR, LinearLR, LRScheduler
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps, share
+from bugzoo.diagnostics.conditions import Alarm, Condition, above, below
 from bugzoo.diagnostics.numbers import ANY, FLAG, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.restore import lent
@@ -24,6 +26,7 @@ from bugzoo.running.result import Run
 
 COST = 1  # schedulers and optimizers are read while they are alive
 VIEW = "learning_rate"
+TITLE = "Learning rate"
 KNOWN_PROBLEMS = (
     "A false positive for a cosine schedule that rises again on purpose, or a run that ends before its scheduler's "
     "first step. "
@@ -36,8 +39,6 @@ SICK = example(("lr=1e-2)", _SCHEDULED.format(5)))
 _PLANS = ("T_max", "total_steps", "total_iters")
 SPENT = 1e-3
 """A schedule is over below this part of its largest learning rate."""
-TINY = 3e-5
-"""Below this median relative update nothing is learned in any useful time."""
 
 
 @dataclass(kw_only=True)
@@ -59,6 +60,50 @@ class Numbers(Measured):
     first_skipped: float | None = optional(hidden=FLAG)
     loss_left: float
     schedulers: float | None = None
+
+
+def _scheduled(numbers: Measured | Mapping[str, Any]) -> float:
+    """Return the steps of the scheduler; 0 without one."""
+    return dict(numbers).get("scheduler_steps") or 0.0
+
+
+idle = Condition(lambda numbers: _scheduled(numbers) < 1, {})
+per_step = Condition(lambda numbers: _scheduled(numbers) >= dict(numbers).get("steps", math.nan), {})
+unstepped = Alarm(
+    above("schedulers") & idle & below("changes", 1),
+    "The learning rate was recorded at every step. In {steps:.0f} optimizer steps the scheduler took "
+    "{scheduler_steps:.0f}.",
+    "The scheduler should take steps.",
+)
+beyond_plan = Alarm(
+    above("of_plan", 1.5),
+    "The learning rate was recorded at every step. The scheduler took {scheduler_steps:.0f} steps, and its plan has "
+    "{planned:.0f}.",
+    "Up to {limits[of_plan]:g} times its plan passes.",
+)
+spent = Alarm(
+    above("spent_share", 0.3) & per_step,  # a plan for epochs; a plan for batches ends when training does
+    "The learning rate was recorded at every step. At {spent_share:.0%} of the steps it was below a thousandth of its "
+    "highest value.",
+    "At most {limits[spent_share]:.0%} of the steps passes.",
+)
+first_skipped = Alarm(
+    above("first_skipped"),
+    "The learning rate was recorded at every step. The first step used {first_rate:.3g}, and the plan begins with "
+    "{intended_first_rate:.3g}.",
+    "The two should be equal.",
+)
+replaced = Alarm(
+    above("takeovers", 1),
+    "The optimizers of the training were counted. {takeovers:.0f} times a new one took over the same parameters.",
+    "At most {limits[takeovers]:.0f} time passes.",
+)
+tiny_updates = Alarm(
+    below("update_ratio", 3e-5) & above("loss_left", 0.8) & above("largest_rate"),
+    "The change of the parameters was measured. One step changes them by {update_ratio:.1g} of their size.",
+    "At least {limits[update_ratio]:.0g} passes; 1e-3 is usual.",
+)
+ALARMS = (unstepped, beyond_plan, spent, first_skipped, replaced, tiny_updates)
 
 
 def measure(run: Run) -> Numbers:
@@ -144,30 +189,29 @@ def _value(scheduler: Any, place: int) -> float | None:
 def judge(numbers: Numbers) -> Verdict:
     """Fires on a schedule that never moves, runs ahead or starts late, on lost momentum, and on tiny updates."""
     cause, score = "", 0.9
-    rate, scheduler_steps = numbers.first_rate, numbers.scheduler_steps or 0.0
+    rate, scheduler_steps = numbers.first_rate, _scheduled(numbers)
     text = f"the learning rate goes from {rate:.3g} to {numbers.last_rate:.3g}"
-    if numbers.schedulers and scheduler_steps < 1 and numbers.changes < 1:
+    if unstepped(numbers):
         cause = "loop/scheduler_never_stepped"
         text = (
             f"the script has a scheduler but never steps it: all {numbers.steps:.0f} steps use learning rate {rate:.3g}"
         )
-    elif (numbers.of_plan or 0.0) > 1.5:
+    elif beyond_plan(numbers):
         cause, score = "loop/scheduler_per_microbatch", 0.8
         text = f"the scheduler took {scheduler_steps:.0f} steps, but its schedule ends after {numbers.planned:.0f}"
-    elif numbers.spent_share > 0.3 and scheduler_steps >= numbers.steps:
-        # a plan for epochs; a plan for batches ends when training does
+    elif spent(numbers):
         cause, score = "loop/scheduler_per_microbatch", 0.7
         text = f"the scheduler took {scheduler_steps:.0f} steps in {numbers.steps:.0f} optimizer steps; in "
         text += f"{share(numbers.spent_share)} of these the learning rate was below a thousandth of its highest value"
-    elif numbers.first_skipped:
+    elif first_skipped(numbers):
         cause, score = "loop/scheduler_before_optimizer", 0.8
         text = f"the schedule starts at learning rate {numbers.intended_first_rate:.3g}, "
         text += f"but the first step used its second value, {rate:.3g}"
-    elif numbers.takeovers >= 2:
+    elif replaced(numbers):
         cause, score = "optimizer/momentum_reset_each_epoch", 0.85
-        text = f"{numbers.takeovers:.0f} times a new optimizer took over the same parameters (usually 0)"
-        text += ", without the optimizer state (momentum) of the old one"
-    elif numbers.update_ratio < TINY and numbers.loss_left > 0.8 and numbers.largest_rate > 0:
+        text = f"{numbers.takeovers:.0f} times a new optimizer took over the same parameters "
+        text += f"(usually {Numbers.usual('takeovers')}), without the optimizer state (momentum) of the old one"
+    elif tiny_updates(numbers):
         cause, score = "optimizer/lr_too_low", 0.8
         text = f"one step changes the parameters by {numbers.update_ratio:.1g} of their size (usually about 1e-3)"
         text += f", at learning rate {rate:.3g}"

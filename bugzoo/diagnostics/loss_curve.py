@@ -16,6 +16,7 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, interleaved, median, need_steps
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import FLAG, OWN, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.running.result import Run
@@ -23,6 +24,7 @@ from bugzoo.watching.records import STATISTICS
 
 COST = 0
 VIEW = "loss_curve"
+TITLE = "Loss curve"
 KNOWN_PROBLEMS = (
     "A false positive for a policy gradient through log_softmax whose loss falls below zero: it is taken for a "
     "cross-entropy. "
@@ -60,6 +62,30 @@ class Numbers(Measured):
     dead_share: float | None = None
     still_zero_share: float | None = None
     pattern: str
+
+
+_CURVE = (
+    "The loss was recorded at every step. It starts at {first_loss:.3g}, peaks at {peak_loss:.3g} and ends at "
+    "{final_loss:.3g}."
+)
+at_chance = above("stuck_at_chance")
+zero_weights = above("still_zero_share", 0.4)
+zero_gradient = below("grad_norm", 1e-9)
+tiny_updates = below("update_ratio", 1e-6)
+dead_units = above("dead_share", 0.98)
+large_updates = above("update_ratio", 0.1)
+negative_loss = Alarm(
+    above("falls_below_zero"),
+    "The loss was recorded at every step. It falls to {final_loss:.3g}.",
+    "A cross-entropy should not fall below 0.",
+)
+divergence = Alarm(above("diverged"), _CURVE, "The loss should end below its first value.")
+standstill = Alarm(
+    at_chance & (zero_weights | zero_gradient | tiny_updates | dead_units | large_updates),
+    f"{_CURVE} The loss of guessing is {{chance:.3g}}.",
+    "It should fall below the loss of guessing.",
+)
+ALARMS = (negative_loss, divergence, standstill)
 
 
 def _smooth(loss: np.ndarray, width: int) -> np.ndarray:
@@ -182,18 +208,18 @@ def _stuck_suspects(numbers: Numbers) -> tuple[Suspect, ...]:
     update = math.nan if numbers.update_ratio is None else numbers.update_ratio
     gradient = math.nan if numbers.grad_norm is None else numbers.grad_norm
     dead, zero = numbers.dead_share or 0.0, numbers.still_zero_share or 0.0
-    if zero > 0.4:
+    if zero_weights(numbers):
         text = f"{where}; {zero:.0%} of the weight matrices are exactly zero and stay zero"
         return (Suspect("initialisation/zero_weights", 0.85, text),)
-    if gradient < 1e-9:
+    if zero_gradient(numbers):
         return (Suspect("initialisation/zero_weights", 0.6, f"{where}; the gradient is zero ({gradient:.1g})"),)
-    if update < 1e-6:
+    if tiny_updates(numbers):
         text = f"{where}; one update changes the parameters by {update:.1g} of their size (usually about 1e-3)"
         return (Suspect("optimizer/lr_too_low", 0.7, text),)
-    if dead > 0.98:
+    if dead_units(numbers):
         cause = "optimizer/lr_too_high" if update > 0.03 else "initialisation/dead_relu"
         return (Suspect(cause, 0.6, f"{where}; {dead:.0%} of a layer's outputs are zero"),)
-    if update > 0.1:
+    if large_updates(numbers):
         text = f"{where}; an update changes parameters by {update:.0%} of their size"
         return (Suspect("optimizer/lr_too_high", 0.6, text),)
     return ()
@@ -203,12 +229,12 @@ def _stuck_suspects(numbers: Numbers) -> tuple[Suspect, ...]:
 def judge(numbers: Numbers) -> Verdict:
     """Fires on divergence, and on a loss stuck at chance for which update, gradient or activations give a reason."""
     suspects: tuple[Suspect, ...] = ()
-    if numbers.falls_below_zero:
+    if negative_loss(numbers):
         text = f"a cross-entropy is never negative, but this one falls to {numbers.final_loss:.3g}: its sign is flipped"
         suspects = (Suspect("loss/sign_flipped", 0.95, text),)
-    elif numbers.diverged and numbers.final_loss is None:
+    elif divergence(numbers) and numbers.final_loss is None:
         text = "divergence: the loss is not finite from the first steps on"
-    elif numbers.diverged:
+    elif divergence(numbers):
         update = math.nan if numbers.largest_update is None else numbers.largest_update
         reason = (
             f"the loss goes from {numbers.first_loss:.3g} to {numbers.peak_loss:.3g} and ends at "
@@ -217,7 +243,7 @@ def judge(numbers: Numbers) -> Verdict:
         )
         text = f"divergence: {reason}"
         suspects = (Suspect("optimizer/lr_too_high", 0.85 if update > 0.1 else 0.5, reason),)
-    elif numbers.stuck_at_chance:
+    elif at_chance(numbers):
         suspects = _stuck_suspects(numbers)
         reason = suspects[0].reason if suspects else "the loss stays at chance; the curve alone does not say why"
         text = f"stuck at chance: {reason}"
@@ -225,4 +251,4 @@ def judge(numbers: Numbers) -> Verdict:
         text = (
             f"{numbers.pattern}: from {numbers.first_loss:.3g} to {numbers.final_loss:.3g} in {numbers.steps:.0f} steps"
         )
-    return Verdict("loss_curve", bool(suspects or numbers.diverged), text, numbers.labeled(), suspects)
+    return Verdict("loss_curve", bool(suspects) or divergence(numbers), text, numbers.labeled(), suspects)

@@ -18,6 +18,7 @@ import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import batches, column, model_of, need_steps, share
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.loss import again
@@ -26,6 +27,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "gradients"
+TITLE = "Gradients in float16"
 _UNDER = "with torch.autocast('cpu', torch.{}):\n            logits = model(inputs[rows])"
 KNOWN_PROBLEMS = (
     "A false positive where the script multiplies its float16 loss by a constant, and divides the gradients by it "
@@ -45,8 +47,8 @@ FURTHER = (
         example(("    model.train()", f"    {_MADE}    model.train()"), *_SCALED),
     ),
 )
-JUMP, AFTER = 4.0, 20
-"""A scaler that is told to grow faster than by 2 hardly grows by more; and how many steps after it are looked at."""
+AFTER = 20
+"""How many steps after the largest rise are looked at."""
 
 
 @dataclass(kw_only=True)
@@ -73,6 +75,33 @@ class Numbers(Measured):
     non_finite_share: float
     steps: float
     why_no_comparison: str | None = None
+
+
+unscaled = above("half_without_scaler")
+half_weights = above("half_parameters")
+risen = Alarm(
+    above("rise", 4),  # a scaler that is told to grow faster than by 2 hardly grows by more
+    "The loss scale was recorded at every step. At step {rise_step:.0f} it is {rise:.3g} times that of the step "
+    "before.",
+    "Up to {limits[rise]:g} times passes; {usual[rise]} times is usual.",
+)
+skipped_steps = Alarm(
+    above("skipped_share", 0.5) & above("steps", 9) & ~unscaled & ~half_weights,
+    "The optimizer steps were counted. {skipped_share:.0%} of them were skipped.",
+    "At most {limits[skipped_share]:.0%} passes; {usual[skipped_share]} is usual.",
+)
+overflow = Alarm(
+    (unscaled | half_weights) & above("overflow_share"),
+    "The gradients were recorded in their dtype. {underflow_share:.0%} of the elements are 0 there, and "
+    "{overflow_share:.0%} are not finite.",
+    "Both should be about 0%.",
+)
+underflow = Alarm(
+    unscaled | half_weights,
+    "The gradients were recorded in their dtype. {underflow_share:.0%} of the elements are 0 there.",
+    "The training should keep small gradients (about 0%).",
+)
+ALARMS = (risen, skipped_steps, overflow, underflow)
 
 
 def _gradients(model: torch.nn.Module, batch: Any, operation: str, half: bool, factor: float) -> torch.Tensor:
@@ -174,24 +203,24 @@ def judge(numbers: Numbers) -> Verdict:
 
 def _format(numbers: Numbers) -> Iterator[Suspect]:
     under, over = numbers.underflow_share, numbers.overflow_share
-    if numbers.half_without_scaler:
+    if unscaled(numbers):
         text = f"float16 autocast without a GradScaler: {share(under)} of the gradient elements underflow to zero"
         text += f", {share(over)} are not finite" if over > 0 else ""
         score = 0.9 if under > 0.02 or over > 0 or numbers.non_finite_share > 0 else 0.55
         yield Suspect("precision/no_grad_scaler", score, text)
-    elif numbers.half_parameters:
+    elif half_weights(numbers):
         text = "the trained parameters are float16: small updates and the optimizer's state underflow"
         yield Suspect("precision/half_parameters", 0.7, text)
 
 
 def _search(numbers: Numbers) -> Iterator[Suspect]:
-    if (numbers.rise or 0.0) > JUMP:
+    if risen(numbers):
         text = f"at step {numbers.rise_step:.0f} the loss scale is {numbers.rise:.3g} times that of the step before "
         text += f"({numbers.rise_from:.3g}), and {numbers.skipped_after_rise:.0f} of the next {AFTER} steps are skipped"
         yield Suspect("resume/scaler_state_lost", 0.8, text)
-    half = numbers.half_without_scaler or numbers.half_parameters
-    if numbers.skipped_share > 0.5 and numbers.steps >= 10 and not half:
-        text = f"the GradScaler skipped {share(numbers.skipped_share)} of the steps (usually about 0)"
+    if skipped_steps(numbers):
+        text = f"the GradScaler skipped {share(numbers.skipped_share)} of the steps "
+        text += f"(usually {Numbers.usual('skipped_share')})"
         text += " and never changed its scale" if not numbers.scale_changes else ""
         cause = "precision/half_softmax" if numbers.scale_changes else "precision/scaler_never_updated"
         yield Suspect(cause, 0.6, text)

@@ -12,12 +12,14 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "loss_curve"
+TITLE = "Single high losses"
 KNOWN_PROBLEMS = (
     "A false positive where a large penalty joins the loss at a few steps on purpose, as in lazy regularization. "
     "It misses spikes at neighboring steps and spikes below four times their neighbors, and says nothing below 20 "
@@ -41,6 +43,14 @@ class Numbers(Measured):
     times: float = number("loss highest above its neighbors, over their median")
     spikes: float = number("steps 20 median distances above all others around them", (0, 0))
     steps: float
+
+
+spike = Alarm(
+    above("spikes"),
+    "The loss of each step was compared with those around it. At step {step:.0f} it is {times:.3g} times as high.",
+    f"Up to {TIMES:.0f} times as high passes.",
+)
+ALARMS = (spike,)
 
 
 def measure(run: Run) -> Numbers:
@@ -79,7 +89,7 @@ def judge(numbers: Numbers) -> Verdict:
         f"the loss sticks out most at step {numbers.step:.0f}: {numbers.times:.3g} times its neighbors' (usually 1-2)"
     )
     suspects: tuple[Suspect, ...] = ()
-    if 0 < numbers.spikes <= 0.1 * numbers.steps:
+    if spike(numbers) and numbers.spikes <= 0.1 * numbers.steps:
         text += f"; {numbers.spikes:.0f} of {numbers.steps:.0f} steps stick out like this: look at their batches"
         suspects = (Suspect("data/corrupt_batch", 0.6, text),)
     return Verdict("loss_spikes", bool(suspects), text, numbers.labeled(), suspects)

@@ -13,12 +13,14 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, interleaved, median, need_steps
+from bugzoo.diagnostics.conditions import Alarm, Condition, above, below, measured
 from bugzoo.diagnostics.numbers import OWN, Measured, judges, number
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "memory"
+TITLE = "Memory"
 KNOWN_PROBLEMS = (
     "A false positive where a buffer of losses is emptied every epoch: the graphs alive at once count, not memory "
     "growth. "
@@ -26,7 +28,6 @@ KNOWN_PROBLEMS = (
 )
 HEALTHY = example()
 SICK = example(("for epoch", "losses = []\nfor epoch"), ("optimizer.step()", "optimizer.step(), losses.append(loss)"))
-MANY = 8
 WATCH = 5
 """Graphs per backward pass of a step that the loop's variables and the watch's snapshots of them may hold."""
 
@@ -40,6 +41,21 @@ class Numbers(Measured):
     graphs_alive: float = number("computation graphs alive at once", (0, 8))
     graphs_kept: float = number("computation graphs alive beyond the loop's variables", (0, 5))
     steps: float = number("optimizer steps", hidden=OWN)
+
+
+few_graphs = below("graphs_kept", 8) & Condition(lambda numbers: numbers["graphs_kept"] < 0.2 * numbers["marked"], {})
+accumulating = Alarm(
+    ~few_graphs & above("graphs_kept", 5),  # of two limits of a number, the text draws the latter
+    "The computation graphs were counted. {graphs_kept:.0f} of them stay alive.",
+    "At most {limits[graphs_kept]:.0f} may stay alive.",
+)
+growing = Alarm(
+    measured("growth_mib_per_step") & accumulating.when,
+    "The memory was measured at each step. It grows by {growth_mib_per_step:.3g} MiB a step, and {graphs_kept:.0f} "
+    "graphs stay alive.",
+    "At most {limits[graphs_kept]:.0f} graphs may stay alive.",
+)
+ALARMS = (growing, accumulating)
 
 
 def measure(run: Run) -> Numbers:
@@ -65,9 +81,9 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires when more than 5 graphs were kept, and at least eight or a fifth of the marked ones."""
     beyond, alive = numbers.graphs_kept, numbers.graphs_alive
     suspects: tuple[Suspect, ...] = ()
-    if beyond > 5 and not beyond < min(0.2 * numbers.marked, MANY):
-        text = f"{alive:.0f} of {numbers.marked:.0f} marked autograd graphs were alive at once (usually 1 or 2): "
-        text += "the script keeps references to them"
+    if accumulating(numbers):
+        text = f"{alive:.0f} of {numbers.marked:.0f} marked autograd graphs were alive at once "
+        text += f"(usually {Numbers.usual('graphs_alive')}): the script keeps references to them"
         if numbers.growth_mib_per_step > 0:
             text += f"; memory grew by {numbers.growth_mib_per_step:.2g} MiB a step"
         suspects = (Suspect("memory/losses_kept_with_graph", 0.9, text), Suspect("memory/outputs_kept", 0.3, text))

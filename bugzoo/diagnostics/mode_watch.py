@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._lines import Line, user_line
 from bugzoo.diagnostics._tools import DROPOUTS, NORMS, batches, column, model_of, need_steps, share
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, live, quiet
@@ -23,6 +24,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "modes"
+TITLE = "Training and evaluation passes"
 KNOWN_PROBLEMS = (
     "A false positive for Monte Carlo dropout, whose forward passes without gradients run in train mode on purpose. "
     "It misses evaluations in train mode that keep gradients on, and training in eval mode of up to a fifth or with a "
@@ -45,6 +47,26 @@ class Numbers(Measured):
     kinds: list[str]
     file: str | None = None
     line: int | None = None
+
+
+random_evaluation = Alarm(
+    above("eval_in_train_mode"),
+    "The evaluation's {evaluations:.0f} forward passes were recorded. {eval_in_train_mode:.0f} of them depend on "
+    "random numbers or on the rest of the batch.",
+    "None of them should (0).",
+)
+fixed_training = Alarm(
+    above("train_in_eval_share", 0.2),
+    "The training passes were recorded. In {train_in_eval_share:.0%} of them units are neither dropped nor normalized "
+    "by the batch.",
+    "At most {limits[train_in_eval_share]:.0%} passes.",
+)
+random_units = Alarm(
+    ~below("drops_in_eval", 1),
+    "The same batch was evaluated 2 times. The outputs differ.",
+    "They should be equal.",
+)
+ALARMS = (random_evaluation, fixed_training, random_units)
 
 
 class _Drops(TorchDispatchMode):
@@ -162,18 +184,21 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires on evaluation in train mode, on training in eval mode, and on dropout that acts in eval mode."""
     layers = " and ".join(numbers.kinds) or "dropout"
     suspects = []
-    if numbers.eval_in_train_mode > 0:
+    if random_evaluation(numbers):
         text = (
             f"{numbers.eval_in_train_mode:.0f} of {numbers.evaluations:.0f} forward passes without gradients ran "
-            f"in train mode (usually 0), and the model has {layers}"
+            f"in train mode (usually {Numbers.usual('eval_in_train_mode')}), and the model has {layers}"
         )
         score = 0.9 if numbers.eval_in_train_mode >= 0.5 * numbers.evaluations else 0.7
         suspects.append(Suspect("modes/eval_mode_missing", score, text))
-    if numbers.train_in_eval_share > 0.2:
+    if fixed_training(numbers):
         part = share(numbers.train_in_eval_share)
-        text = f"{part} of the training passes ran in eval mode (usually 0), and the model has {layers}"
+        text = (
+            f"{part} of the training passes ran in eval mode (usually {Numbers.usual('train_in_eval_share')}), and the "
+            f"model has {layers}"
+        )
         suspects.append(Suspect("modes/train_mode_not_restored", 0.8, text))
-    if numbers.drops_in_eval:
+    if random_units(numbers):
         text = "in eval mode the model still drops units at random: functional dropout without training=self.training"
         suspects.append(Suspect("modes/dropout_in_functional_form", 0.85, text, numbers.file, numbers.line))
     message = suspects[0].reason if suspects else f"training ran in train mode and evaluation in eval mode ({layers})"

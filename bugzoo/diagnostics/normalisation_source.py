@@ -15,6 +15,7 @@ import torch
 
 from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.train_validation_overlap import _LOADERS
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
@@ -24,6 +25,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "batch"
+TITLE = "Scale of the inputs"
 KNOWN_PROBLEMS = (
     "A false positive for a published table that was already standardized before the script loads and splits it. "
     "It sees only columns with mean 0 and deviation 1 in DataLoaders: not min-max scaling, imputed values or images."
@@ -31,8 +33,8 @@ KNOWN_PROBLEMS = (
 _SCALED = "inputs = (inputs - inputs{0}.mean(0)) / inputs{0}.std(0)\ntargets = (inputs"
 HEALTHY = example(("targets = (inputs", _SCALED.format("[:200]")), *_LOADERS)
 SICK = example(("targets = (inputs", _SCALED.format("")), *_LOADERS)
-ZERO, ONE, OFF, MOST = 1e-4, 0.02, 1e-3, 20_000
-"""Tolerances of a mean of 0 and a deviation of 1 (over n or n - 1); smallest mean that is not 0; most rows."""
+ZERO, ONE, MOST = 1e-4, 0.02, 20_000
+"""Tolerances of a mean of 0 and a deviation of 1 (over n or n - 1); most rows."""
 
 
 @dataclass(kw_only=True)
@@ -41,6 +43,15 @@ class Numbers(Measured):
 
     columns: int = number("columns with mean 0 over more than the training rows", (0, 0))
     mean_train: float = number("largest mean of such columns over training rows, in deviations", (0, 0.001))
+
+
+other_mean = Alarm(
+    above("columns") & above("mean_train", 1e-3),
+    "Each input column was averaged over the training rows. In {columns:.0f} columns the mean is up to "
+    "{mean_train:.2g}.",
+    "It should be 0 there; up to {limits[mean_train]:g} passes.",
+)
+ALARMS = (other_mean,)
 
 
 def _stacked(dataset: Any) -> torch.Tensor:
@@ -92,8 +103,8 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires on columns that are standardized over other rows, and not over the training rows."""
     text = "no column is standardized by rows outside the training set"
     suspects: tuple[Suspect, ...] = ()
-    if numbers.columns and numbers.mean_train > OFF:
+    if other_mean(numbers):
         text = f"{numbers.columns} columns have mean 0 and deviation 1 over rows beyond the training rows; over these"
-        text += f" alone their mean is up to {numbers.mean_train:.2g} (usually 0)"
+        text += f" alone their mean is up to {numbers.mean_train:.2g} (usually {Numbers.usual('mean_train')})"
         suspects = (Suspect("data/leaky_normalisation", 0.85, text),)
     return Verdict("normalisation_source", bool(suspects), text, numbers.labeled(), suspects)

@@ -63,16 +63,20 @@ class Number:
             return False
         return not self.range[0] <= value <= self.range[1]
 
-    def usual_text(self) -> str:
+    def usual_text(self, percent: bool = False) -> str:
         """Return the usual range as text; "" for a fact."""
         if not isinstance(self.usual, tuple):
             return self.usual or ""
-        low, high = self.usual
+        low, high = (f"{digits(100 * end)}%" if percent else digits(end) for end in self.usual)
         if low == high:
-            return digits(low)
-        if low == -ANY:
-            return f"up to {digits(high)}"
-        return f"from {digits(low)}" if high == ANY else f"{digits(low)} to {digits(high)}"
+            return low
+        if self.usual[0] == -ANY:
+            return f"up to {high}"
+        return f"from {low}" if self.usual[1] == ANY else f"{low} to {high}"
+
+    def sentence(self) -> str:
+        """Return the usual range as a sentence has it: a share in percent."""
+        return self.usual_text(percent=self.label.startswith("share"))
 
 
 def digits(value: Any) -> str:
@@ -121,6 +125,11 @@ class Measured:
     def measured(self) -> dict[str, Any]:
         """Return key -> value of what was measured: the format between processes."""
         return {key: value for key, value in vars(self).items() if value is not None}
+
+    @classmethod
+    def usual(cls, key: str) -> str:
+        """Return a number's usual range as a sentence has it."""
+        return next(field for field in dataclasses.fields(cls) if field.name == key).metadata["number"].sentence()
 
     def labeled(self) -> dict[str, float]:
         """Return the numbers that a verdict names: all with a label, or with a reason to stand in no view."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps, share
+from bugzoo.diagnostics.conditions import Alarm, above, measured
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import live
@@ -21,6 +22,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "weights"
+TITLE = "Parameters trained before"
 KNOWN_PROBLEMS = (
     "A false positive for a linear probe: a backbone trained earlier in the run that stays frozen on purpose under a "
     "new head. "
@@ -34,7 +36,6 @@ _PHASES = (
 )
 HEALTHY = example((_PHASES[0], _PHASES[1].format(', {"params": model[0].parameters(), "lr": 1e-3}')))
 SICK = example((_PHASES[0], _PHASES[1].format("")))
-SAME, MOST = 0.5, 0.9
 
 
 @dataclass(kw_only=True)
@@ -50,11 +51,31 @@ class Numbers(Measured):
     new_share: float
 
 
+left_out = Alarm(
+    above("left_out_share", 0.05),
+    "The parameters that were trained before were followed. {left_out_share:.0%} of them are in no optimizer "
+    "at the end.",
+    "At most {limits[left_out_share]:.0%} passes.",
+)
+fast = Alarm(
+    above("rate_ratio", 0.5),
+    "The parameters that were trained before were followed. They move at {rate_ratio:.2g} times the pace of the "
+    "new ones.",
+    "Up to {limits[rate_ratio]:g} times passes.",
+)
+frozen = Alarm(
+    above("frozen_share", 0.9) & measured("inside_share") & ~above("inside_share"),
+    "The parameters that were trained before were followed. {frozen_share:.0%} of them did not change.",
+    "At most {limits[frozen_share]:.0%} passes.",
+)
+ALARMS = (left_out, frozen, fast)
+
+
 def measure(run: Run) -> Numbers:
     """Shares of elements between 0 and 1. Raises NotApplicable where no optimizer took over from another one."""
     need_steps(run, 3)
     before, last = _phases(live(run).optimizers, column(run.trace.optimizer))
-    rate_of = {id(p): group["lr"] for group in last.param_groups for p in group["params"]}
+    rate_of = {id(p): float(group["lr"]) for group in last.param_groups for p in group["params"]}
     earlier = {id(p) for optimizer in before for group in optimizer.param_groups for p in group["params"]}
     roots = [list(model.parameters()) for model in live(run).models]
     model = max(roots, key=_elements, default=[])
@@ -92,18 +113,18 @@ def _phases(optimizers: list[Any], turns: np.ndarray) -> tuple[list[Any], Any]:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires on parameters in no optimizer, on a backbone that stays frozen whole, and on one learning rate for old and new."""
-    left, frozen, ratio = numbers.left_out_share, numbers.frozen_share, numbers.rate_ratio
     suspects: tuple[Suspect, ...] = ()
     text = "old parameters get a smaller learning rate, or are frozen in part"
-    if left > 0.05:
-        text = (
-            f"{share(left)} of the parameters trained before are trainable, but not in the last optimizer (usually 0)"
-        )
+    if left_out(numbers):
+        text = f"{share(numbers.left_out_share)} of the parameters trained before are trainable, but not in the last "
+        text += f"optimizer (usually {Numbers.usual('left_out_share')})"
         suspects = (Suspect("freezing/unfrozen_after_optimizer", 0.85, text),)
-    elif frozen > MOST and not numbers.inside_share:  # adapters between frozen layers adapt the backbone
-        text = f"{share(frozen)} of the parameters trained before stay frozen to the end (usually a part): only new ones learn"
+    elif frozen(numbers):  # adapters between frozen layers adapt the backbone
+        text = f"{share(numbers.frozen_share)} of the parameters trained before stay frozen to the end "
+        text += f"(usually {Numbers.usual('frozen_share')}): only new ones learn"
         suspects = (Suspect("freezing/never_unfrozen", 0.7, text),)
-    elif ratio > SAME:
-        text = f"old parameters get {ratio:.2g} times the learning rate of new ones (usually about 0.1): they are overwritten"
+    elif fast(numbers):
+        text = f"old parameters get {numbers.rate_ratio:.2g} times the learning rate of new ones "
+        text += f"(usually {Numbers.usual('rate_ratio')}): they are overwritten"
         suspects = (Suspect("optimizer/one_lr_for_pretrained", 0.6, text),)
     return Verdict("optimizer_handover", bool(suspects), text, numbers.labeled(), suspects)

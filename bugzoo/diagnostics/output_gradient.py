@@ -17,6 +17,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import lengths
 from bugzoo.diagnostics._tools import batches, column, model_of, share
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import FLAG, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import again
@@ -26,6 +27,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "outputs"
+TITLE = "Gradient of the loss"
 KNOWN_PROBLEMS = (
     "A false positive where labels start at 1 and the loss call itself subtracts 1, as in `criterion(logits, y - "
     "1)`. "
@@ -35,8 +37,6 @@ KNOWN_PROBLEMS = (
 HEALTHY = example()
 _LABELS = ("logits = model(inputs[rows])", "labels = targets[rows]\n        logits = model(inputs[rows])")
 SICK = example(_LABELS, ("logits, targets[rows])", "logits, (labels + 1) % 3)"))
-
-BEYOND = 0.05
 
 
 @dataclass(kw_only=True)
@@ -56,6 +56,43 @@ class Numbers(Measured):
     label_shift_share: float = number(hidden=FLAG)
     classes: float
     fit: float
+
+
+_PUSH = "The gradient of the loss was computed for each output."
+several = above("answers") & ~below("answers", 8)
+has_labels = above("asked_label_share", -1)
+"""Without them a loss over distances sums to 0 down each column as well."""
+sums_over_samples = Alarm(
+    several & has_labels & below("column_sum", 1e-4) & above("row_sum", 5e-4),
+    f"{_PUSH} Its sum over the classes is {{row_sum:.2g}}, its sum over the examples {{column_sum:.2g}}.",
+    "The sum over the classes should be 0, and the sum over the examples should not.",
+)
+even = Alarm(
+    several & above("even_share", 0.999) & below("row_sum", 1e-3) & above("classes", 2),
+    f"{_PUSH} Equal probabilities for all classes explain {{even_share:.1%}} of it.",
+    "It should point to the label of each example.",
+)
+shifted_labels = Alarm(
+    several & below("asked_label_share", 0.5) & above("label_shift_share", 0.95),
+    f"{_PUSH} It pushes {{asked_label_share:.0%}} of the outputs to their label.",
+    "At least {limits[asked_label_share]:.0%} passes; {usual[asked_label_share]} is usual.",
+)
+input_as_label = Alarm(
+    several & above("asked_input_share", 0.95) & below("asked_label_share", 0.95),
+    f"{_PUSH} It pushes {{asked_input_share:.0%}} of the outputs to the token at their own position.",
+    "It should push at least {limits[asked_label_share]:.0%} of them to their label.",
+)
+large_weight = Alarm(
+    several & above("weight", 2.5),
+    f"{_PUSH} The weights of all outputs in one step add up to {{weight:.3g}}.",
+    "They should add up to 1, as in a mean; up to {limits[weight]:.1f} passes.",
+)
+padded = Alarm(
+    several & above("beyond_share", 0.05),
+    f"{_PUSH} {{beyond_share:.0%}} of the outputs lie after the end of their input.",
+    "At most {limits[beyond_share]:.0%} passes.",
+)
+ALARMS = (sums_over_samples, even, shifted_labels, input_as_label, large_weight, padded)
 
 
 class _Heard:
@@ -197,36 +234,38 @@ def _shifted(labels: torch.Tensor, target: torch.Tensor, classes: int) -> float:
 def judge(numbers: Numbers) -> Verdict:
     """Fires on a gradient that a mean cross-entropy of these outputs with their labels cannot have."""
     text, cause = "", ""
-    label, several, beyond = numbers.asked_label_share, numbers.answers >= 8, numbers.beyond_share
-    labelled = not math.isnan(label)  # a loss over distances sums to 0 down each column as well
-    if several and labelled and numbers.column_sum < 1e-4 and numbers.row_sum > 5e-4:
+    label = numbers.asked_label_share
+    if sums_over_samples(numbers):
         cause = "loss/wrong_softmax_dim"
         text = "the gradient sums to 0 over each column (samples), not over each row (classes): softmax runs over the samples"
-    elif several and numbers.even_share > 0.999 and numbers.row_sum < 1e-3 and numbers.classes > 2:
+    elif even(numbers):
         cause = "loss/log_of_softmax"
         text = "the loss pushes each output toward equal probabilities of all classes (usually toward its label)"
-    elif several and label < 0.5 and numbers.label_shift_share > 0.95:
+    elif shifted_labels(numbers):
         cause = "loss/labels_off_by_one"
-        text = f"the loss pushes {share(label)} of the outputs toward their label (usually 100%)"
+        text = f"the loss pushes {share(label)} of the outputs toward their label "
+        text += f"(usually {Numbers.usual('asked_label_share')})"
         text += ", the others toward a class at a constant offset from it"
-    elif several and numbers.asked_input_share > 0.95 and label < 0.95:
+    elif input_as_label(numbers):
         cause = "loss/next_token_not_shifted"
         text = f"the loss pushes {share(numbers.asked_input_share)} of the outputs toward their input token "
-        text += "(usually few), not toward the next token"
-    elif several and numbers.weight > 2.5:
+        text += f"(usually {Numbers.usual('asked_input_share')}), not toward the next token"
+    elif large_weight(numbers):
         near = abs(numbers.weight / numbers.answers - 1) < 0.05
         cause = "loss/sum_reduction" if near else "loss/wrong_axis_reduction"
         if numbers.passes > 1 and abs(numbers.weight / numbers.passes - 1) < 0.05:
             # one backward pass through the sum over a sequence, token by token, is on purpose
             cause = "loop/accumulation_not_scaled" if numbers.backwards > 1 else ""
-        text = f"the weights of all outputs in one step add up to {numbers.weight:.3g} (usually 1, a mean)"
-    elif several and beyond > BEYOND:
+        text = f"the weights of all outputs in one step add up to {numbers.weight:.3g} "
+        text += f"(usually {Numbers.usual('weight')}; a mean has 1)"
+    elif padded(numbers):
         cause = "loss/padding_counted"
-        text = f"{share(beyond)} of the outputs in the loss are at padding positions, after the end of their input (usually 0%)"
+        text = f"{share(numbers.beyond_share)} of the outputs in the loss are at padding positions, "
+        text += f"after the end of their input (usually {Numbers.usual('beyond_share')})"
     suspects: tuple[Suspect, ...] = (Suspect(cause, 0.85, text),) if cause else ()
     if cause == "loss/sum_reduction":  # (N,) times (N, 1), summed and divided by N, is the sum as well
         suspects += (Suspect("loss/mask_broadcast", 0.3, text),)
     if not cause:
         text = "the loss pushes each output toward one class"
-        text += f", and for {share(label)} of them this class is the label" if labelled else ""
+        text += f", and for {share(label)} of them this class is the label" if has_labels(numbers) else ""
     return Verdict("output_gradient", bool(suspects), text, numbers.labeled(), suspects)

@@ -13,6 +13,7 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import batches, column, interleaved, model_of
+from bugzoo.diagnostics.conditions import Alarm, above, below, measured
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import repeat
@@ -20,6 +21,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "one_batch"
+TITLE = "Training on one batch"
 TRAINS = True  # the slowest to measure: a grader runs it on the first seed only
 KNOWN_PROBLEMS = (
     "A false positive for soft targets, as in mixup or distillation, whose entropy keeps the loss above half of its "
@@ -35,9 +37,6 @@ POINTS = 40
 """Points of the curve that are kept for the plot."""
 LEAST = 40
 """Fewest steps after which a loss that is still high means something."""
-LEARNT, FLAT, STILL = 0.5, 0.05, 0.9
-"""Parts of the first loss. Below the first the batch is being learned. A loss that falls by less than the second over the
-last third of the steps plateaus. Above the third nothing was learned."""
 LOWER = 0.8
 """Where training itself reached less than this part of the loss here, the loss here is not a floor."""
 
@@ -56,6 +55,24 @@ class Numbers(Measured):
     repetitions: list[float]
     losses: list[float]
     training_loss: float
+
+
+unmoved = above("ratio", 0.9)
+flat = unmoved | below("late_fall", 0.05)
+"""A loss that falls by less than this part of the first one over the last third of the steps plateaus."""
+unlearned = above("ratio", 0.5) | ~measured("ratio")
+non_finite = Alarm(
+    above("lost_step", 1) & above("ratio", ENOUGH),
+    "The training step ran up to {steps:.0f} times on one batch. The loss is not finite from step {lost_step:.0f} on.",
+    "The loss should stay finite.",
+)
+plateau = Alarm(
+    ~below("steps", LEAST) & flat & unlearned,
+    "The training step ran {steps:.0f} times on one batch. The loss goes from {first_loss:.3g} to {best_loss:.3g} at "
+    "best.",
+    "At most half of the first loss passes.",
+)
+ALARMS = (non_finite, plateau)
 
 
 def measure(run: Run) -> Numbers:
@@ -114,23 +131,20 @@ def of_losses(losses: np.ndarray, training_loss: float = math.nan) -> Numbers:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires when the loss plateaus above half of its first value, hardly moves, or is no longer finite."""
-    first, best, ratio = numbers.first_loss, numbers.best_loss, numbers.ratio
+    first, best = numbers.first_loss, numbers.best_loss
     text = f"the script's own step, {numbers.steps:.0f} times on its first batch: loss {first:.3g} -> {best:.3g}"
-    lost = numbers.lost_step > 1 and ratio > ENOUGH
-    flat = ratio > STILL or numbers.late_fall < FLAT
-    lower = numbers.training_loss < LOWER * best
     suspects: tuple[Suspect, ...] = ()
-    if lost:
+    if non_finite(numbers):
         text += f", not finite from step {numbers.lost_step:.0f} on"
-    elif numbers.steps < LEAST or ratio <= LEARNT or not flat or lower:
+    elif not plateau(numbers) or numbers.training_loss < LOWER * best:
         pass
     elif numbers.highest_loss > 2 * first:
         text += f", up to {numbers.highest_loss:.3g} in between: the steps overshoot"
         suspects = (Suspect("optimizer/lr_too_high", 0.4, text),)
-    elif ratio > STILL:
+    elif unmoved(numbers):
         text += ": this step cannot overfit even one batch"
         suspects = (Suspect("initialisation/dead_relu", 0.3, text), Suspect("optimizer/lr_too_low", 0.25, text))
     else:
         text += ", where it plateaus: a floor that not even one batch gets below"
         suspects = (Suspect("loss/double_softmax", 0.3, text), Suspect("fit/capacity_too_small", 0.25, text))
-    return Verdict("overfit_one_batch", lost or bool(suspects), text, numbers.labeled(), suspects)
+    return Verdict("overfit_one_batch", non_finite(numbers) or bool(suspects), text, numbers.labeled(), suspects)

@@ -15,12 +15,14 @@ import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, share
+from bugzoo.diagnostics.conditions import Alarm, Condition, above, below, measured
 from bugzoo.diagnostics.numbers import Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "weights"
+TITLE = "Parameters that change"
 _RECURRENT = re.compile(r"(weight|bias)_(ih|hh)_l\d+(_reverse)?$")
 """Parameters of a layer of nn.LSTM, nn.GRU and nn.RNN, by their names."""
 KNOWN_PROBLEMS = (
@@ -34,7 +36,7 @@ SICK = example(("for epoch", "model[0].requires_grad_(False)\nfor epoch"))
 
 @dataclass(kw_only=True)
 class Numbers(Measured):
-    """Shares of parameter elements between 0 and 1; at most 8 names in a list."""
+    """Shares of parameter elements between 0 and 1; at most 8 names in a list. `still`: share that did not change."""
 
     largest_change: float = number("change of a tensor over the run, largest (share)", (0.01, 100), view="updates")
     elements: float = number("elements of all parameters")
@@ -54,6 +56,32 @@ class Numbers(Measured):
     outside_names: list[str]
     unchanged_names: list[str]
     left_out: str
+    still: float | None = None
+
+
+random_start = above("frozen_share") & above("frozen_at_random_share", 0.04)
+untouched = above("frozen_share") & above("frozen_untouched_share", 0.3)
+unregistered = above("steps", 1) & above("unregistered_share", 0.02)
+_module_outside = Condition(lambda numbers: bool(dict(numbers).get("left_out")), {})
+unlisted = above("steps", 1) & (above("outside_and_untouched_share", 0.02) | _module_outside)
+never_moved = above("steps", 1) & above("learning_rate") & above("unchanged_share", 0.1)
+frozen_at_end = Alarm(
+    random_start & ~above("still"),
+    "The parameters were compared at the end of training. {frozen_share:.0%} of them get no update there.",
+    "All of them should be updated (0%).",
+)
+unmoved = Alarm(
+    random_start | (untouched & ~measured("frozen_at_random_share")) | unregistered | unlisted | never_moved,
+    "The parameters were compared before and after training. {still:.0%} of them did not change.",
+    "All of them should change (0%).",
+)
+slow = Alarm(
+    above("steps", 4) & (above("largest_change") | ~above("learning_rate")) & below("largest_change", 1e-6),
+    "The parameters were compared before and after training. None changed by more than {largest_change:.1g} of "
+    "its size.",
+    "More than {limits[largest_change]:.0g} passes.",
+)
+ALARMS = (frozen_at_end, unmoved, slow)
 
 
 def _random_looking(weight: torch.Tensor) -> bool:
@@ -141,7 +169,7 @@ def measure(run: Run) -> Numbers:
     def names_of(flags: np.ndarray) -> list[str]:
         return [p.name for p, flag in zip(parameters, flags, strict=True) if flag][:8]
 
-    return Numbers(
+    numbers = Numbers(
         elements=total,
         frozen_share=share_of(frozen),
         frozen_untouched_share=share_of(frozen & still),
@@ -164,6 +192,9 @@ def measure(run: Run) -> Numbers:
         unchanged_names=names_of(unchanged),
         left_out=_left_out(run),
     )
+    parts = numbers.frozen_untouched_share + numbers.unchanged_share + numbers.outside_and_untouched_share
+    numbers.still = min(1.0, parts + numbers.unregistered_share)
+    return numbers
 
 
 def _unregistered(run: Run) -> float:
@@ -216,33 +247,34 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires on layers frozen at random values, on trainable ones in no optimizer, and on ones that never change."""
     suspects: list[Suspect] = []
     remarks: list[str] = []
-    frozen, random, steps = numbers.frozen_share, numbers.frozen_at_random_share, numbers.steps
-    if frozen > 0:
+    if numbers.frozen_share > 0:
         which = ", ".join(numbers.frozen_names)
-        text = f"{share(frozen)} of the parameters are frozen ({which})"
+        text = f"{share(numbers.frozen_share)} of the parameters are frozen ({which})"
+        random, early = numbers.frozen_at_random_share, random_start
         if random is None:
-            random = numbers.frozen_untouched_share if numbers.frozen_untouched_share > 0.3 else 0.0
-        if random > 0.04:
+            random, early = numbers.frozen_untouched_share, untouched
+        if early(numbers):
             text += "; their values still look like a random initialization, so nothing was trained or loaded into them"
             suspects.append(Suspect("freezing/frozen_layers", 0.6 + 0.35 * random, text))
         else:
             text += "; they hold values that were learned or loaded before, or are small"
         remarks.append(text)
-    outside, loose = numbers.outside_and_untouched_share, numbers.unregistered_share
-    if loose > 0.02 and steps >= 2:
-        text = f"{share(loose)} of the parameters are in layers that a model keeps in a plain list or dict, so "
-        text += "model.parameters() does not return them (nn.ModuleList and nn.ModuleDict register their layers)"
+    loose = numbers.outside_and_untouched_share
+    if unregistered(numbers):
+        text = f"{share(numbers.unregistered_share)} of the parameters are in layers that a model keeps in a plain "
+        text += "list or dict, so model.parameters() does not return them (nn.ModuleList and nn.ModuleDict register "
+        text += "their layers)"
         suspects.append(Suspect("freezing/unregistered_layers", 0.9, text))
         remarks.append(text)
-    elif (outside > 0.02 or numbers.left_out) and steps >= 2:
+    elif unlisted(numbers):
         which = ", ".join(numbers.outside_names) or f"all of {numbers.left_out}"
-        text = f"{share(outside)} of the parameters are trainable but in no optimizer, and never changed ({which})"
-        half = numbers.optimised_share < 0.5 + 1e-9 and outside > 0.45 and numbers.unchanged_share > 0.4
+        text = f"{share(loose)} of the parameters are trainable but in no optimizer, and never changed ({which})"
+        half = numbers.optimised_share < 0.5 + 1e-9 and loose > 0.45 and numbers.unchanged_share > 0.4
         cause = "freezing/optimizer_on_old_model" if half else "optimizer/some_parameters_left_out"
-        suspects.append(Suspect(cause, 0.6 + 0.3 * outside, text))
+        suspects.append(Suspect(cause, 0.6 + 0.3 * loose, text))
         remarks.append(text)
-    still, learning = numbers.unchanged_share, numbers.learning_rate > 0
-    if still > 0.1 and steps >= 2 and learning:
+    if never_moved(numbers):
+        still = numbers.unchanged_share
         which = ", ".join(numbers.unchanged_names)
         text = f"{share(still)} of the parameters are in an optimizer but never changed ({which})"
         if numbers.without_gradient_share > 0.5 * still:
@@ -252,10 +284,9 @@ def judge(numbers: Numbers) -> Verdict:
             text += "; their gradient is zero: no output uses the state of that recurrent layer"
             suspects.append(Suspect("recurrent/last_layer_state_wrong", 0.5 + 0.4 * still, text))
         remarks.append(text)
-    moved = numbers.largest_change
-    if steps >= 5 and ((not learning and moved == 0) or 0 < moved < 1e-6):
-        text = f"in {steps:.0f} steps no parameter changed by more than {moved:.1g} of its size"
-        text += f"; the learning rate is {numbers.learning_rate:.3g}"
+    if slow(numbers):
+        text = f"in {numbers.steps:.0f} steps no parameter changed by more than {numbers.largest_change:.1g} of "
+        text += f"its size; the learning rate is {numbers.learning_rate:.3g}"
         suspects.append(Suspect("optimizer/lr_too_low", 0.8, text))
         remarks.append(text)
     message = "; ".join(remarks) or "every parameter is trainable, in an optimizer, and has changed"

@@ -15,6 +15,7 @@ import numpy as np
 
 from bugzoo.diagnostics._example import Example
 from bugzoo.diagnostics._tools import column, median
+from bugzoo.diagnostics.conditions import Alarm, above, below, measured
 from bugzoo.diagnostics.numbers import ANY, FLAG, Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
@@ -23,6 +24,7 @@ from bugzoo.watching.trace import Trace
 
 COST = 0
 VIEW = "ranks"
+TITLE = "Ranks"
 _SCRIPT = """\
 import torch
 import torch.distributed as dist
@@ -44,7 +46,6 @@ KNOWN_PROBLEMS = (
     "It misses shards that overlap only in part and unequal step counts without a hang, and says nothing about one "
     "process."
 )
-NEAR = 0.15
 HEALTHY = Example(_SCRIPT, ranks=2)
 SICK = Example(_SCRIPT.replace("dist.get_rank()", "0"), ranks=2)
 _CLASSES = (
@@ -86,6 +87,35 @@ class Numbers(Measured):
     file: str | None = None
     line: int | None = None
     plain_mean: float | None = None
+
+
+hangs = Alarm(
+    above("hung"),
+    "The steps of each rank were counted. One took {steps_fewest:.0f}, another {steps_most:.0f}, and then all ranks "
+    "hang.",
+    "All ranks should take the same number of steps.",
+)
+breaks = Alarm(
+    above("parted"),
+    "The steps of each rank were counted. After {steps_fewest:.0f} common steps the connection broke.",
+    "All ranks should take the same steps to the end.",
+)
+parameters_differ = Alarm(
+    above("parameter_spread", 1e-5),
+    "The parameters of the ranks were compared at the end. They differ by {parameter_spread:.2g} of their size.",
+    "They should be equal; up to {limits[parameter_spread]:.5f} passes.",
+)
+losses_equal = Alarm(
+    measured("spread", "steps_fewest") & ~above("spread") & ~below("steps_fewest", 3),
+    "The losses of the ranks were compared at each step. They are equal to the last digit (difference {spread:.0f}).",
+    "They should differ, as each rank has its own data.",
+)
+loss_divided = Alarm(
+    below("plain_mean", 1) & above("loss_by_ranks", 0.85) & ~above("loss_by_ranks", 1.15),
+    "The first loss was compared with the loss of guessing. It is {loss_factor:.2g} times as large.",
+    "About 1 time passes.",
+)
+ALARMS = (hangs, breaks, parameters_differ, losses_equal, loss_divided)
 
 
 def _final_norm(trace: Trace) -> float:
@@ -165,24 +195,25 @@ def judge(numbers: Numbers) -> Verdict:
 
 def _steps(numbers: Numbers) -> Iterator[Suspect]:
     fewest = f"{numbers.steps_fewest:.0f}"
-    if numbers.hung:
+    if hangs(numbers):
         text = f"the ranks hang: rank {numbers.rank_behind:.0f} took {fewest} steps, another {numbers.steps_most:.0f}; "
         text += "each waits for a collective that the other does not call"
         yield Suspect("distributed/skipped_batch", 0.85, text, numbers.file, numbers.line)
-    elif numbers.parted:
+    elif breaks(numbers):
         text = f"after {fewest} common steps the ranks called different collectives, and the connection broke, though no rank "
         text += "raised an error of its own: one rank skipped a batch, or had fewer"
         yield Suspect("distributed/skipped_batch", 0.8, text, numbers.file, numbers.line)
-    elif numbers.parameter_spread > 1e-5:
-        text = f"after the run the ranks' parameters differ by {numbers.parameter_spread:.2g} of their size (usually 0)"
+    elif parameters_differ(numbers):
+        text = f"after the run the ranks' parameters differ by {numbers.parameter_spread:.2g} of their size"
+        text += f" (usually {Numbers.usual('parameter_spread')})"
         yield Suspect("distributed/unsynchronised_model", 0.85, text)
-    elif numbers.spread == 0 and numbers.steps_fewest >= 3:
+    elif losses_equal(numbers):
         text = "the losses of all ranks are equal to the last digit: every rank got the same data"
         yield Suspect("distributed/same_shard_everywhere", 0.8, text)
 
 
 def _averaged_twice(numbers: Numbers) -> Iterator[Suspect]:
-    if numbers.plain_mean == 0 and numbers.loss_by_ranks is not None and abs(numbers.loss_by_ranks - 1) < NEAR:
+    if loss_divided(numbers):
         text = f"the first loss is {numbers.loss_factor:.2g} of ln(classes), one part in {numbers.ranks:.0f}: "
         text += "the script divides it by the world size, and DDP averages the gradients once more"
         yield Suspect("distributed/loss_normalised_per_rank", 0.8, text)

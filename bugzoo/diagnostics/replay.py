@@ -8,6 +8,7 @@ snapshot holds, and the line is only an indication.
 from dataclasses import dataclass
 
 from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics.conditions import Alarm, below
 from bugzoo.diagnostics.first_non_finite import judge as _judge_first
 from bugzoo.diagnostics.first_non_finite import measure as _measure_first
 from bugzoo.diagnostics.numbers import Measured, judges, number
@@ -16,6 +17,7 @@ from bugzoo.errors import UserError
 from bugzoo.running.result import Run
 
 COST = 1
+TITLE = "NaN and infinity, repeated"
 KNOWN_PROBLEMS = (
     "A false positive where the script skips an update on purpose after backward() on a NaN loss, which the next "
     "step includes. "
@@ -48,6 +50,14 @@ class Numbers(Measured):
     bad_input: float
 
 
+non_finite = Alarm(
+    ~below("found", 1),
+    "Step {step:.0f} ran again from its own weights and batch. NaN or infinity appears there again.",
+    "The step should stay finite.",
+)
+ALARMS = (non_finite,)
+
+
 def measure(run: Run) -> Numbers:
     """`found` 0/1, op, module, file, line. Raises NotApplicable in a finite run, or without snapshots of the step."""
     first = _measure_first(run)
@@ -67,7 +77,7 @@ def measure(run: Run) -> Numbers:
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fires when the replayed step makes a non-finite number; the suspect's place is the line that made it."""
-    if not numbers.found:
+    if not non_finite(numbers):
         text = f"step {numbers.step:.0f} stays finite when it runs again"
         return Verdict("replay", False, text, numbers.labeled())
     verdict = _judge_first(numbers.measured())

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, number, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
@@ -20,6 +21,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "evaluation"
+TITLE = "Result that the script reports"
 KNOWN_PROBLEMS = (
     "A false positive for a reported loss with class weights or a penalty term, because the recomputed loss has "
     "neither. "
@@ -57,6 +59,23 @@ class Numbers(Measured):
     recomputed_loss: float | None = optional("mean loss recomputed over all samples")
     loss_gap: float = number("relative difference of reported and recomputed loss", (0, 0.001))
     by_batches: float
+
+
+_ACCURACY = (
+    "The script's result was computed again on the same data. It reports an accuracy of {reported:.4f}, and "
+    "{recomputed:.4f} is right."
+)
+_EQUAL = "The two should be equal, up to {limits[gap]:.1g}."
+batched = above("by_batches")
+batch_mean = Alarm(batched & above("gap", NOTED), _ACCURACY, _EQUAL)
+wrong_accuracy = Alarm(~batched & above("gap", OFF), _ACCURACY, _EQUAL)
+wrong_loss = Alarm(
+    ~batched & above("loss_gap", 10 * OFF),
+    "The script's result was computed again on the same data. It reports a loss of {reported_loss:.4g}, and "
+    "{recomputed_loss:.4g} is right.",
+    "The two should be equal, up to {limits[loss_gap]:.1%}.",
+)
+ALARMS = (batch_mean, wrong_accuracy, wrong_loss)
 
 
 def measure(run: Run) -> Numbers:
@@ -113,10 +132,10 @@ def judge(numbers: Numbers) -> Verdict:
         parts.append(f"loss {numbers.reported_loss:.4g} reported, {numbers.recomputed_loss:.4g} recomputed")
     text = f"over {numbers.samples:.0f} targets: {'; '.join(parts)}"
     suspects: tuple[Suspect, ...] = ()
-    if numbers.by_batches:
+    if batched(numbers):
         text += "; the reported accuracy is the mean of the accuracies of the batches"
-        suspects = (Suspect("metrics/mean_of_batch_means", 0.8, text),) if numbers.gap > NOTED else ()
-    elif numbers.gap > OFF or numbers.loss_gap > 10 * OFF:
+        suspects = (Suspect("metrics/mean_of_batch_means", 0.8, text),) if batch_mean(numbers) else ()
+    elif wrong_accuracy(numbers) or wrong_loss(numbers):
         large = numbers.gap > 0.2
         suspects = (
             Suspect("metrics/argmax_over_wrong_dim", 0.7 if large else 0.2, text),

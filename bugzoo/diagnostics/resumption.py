@@ -13,6 +13,7 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.determinism import NOISE, compare
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
@@ -22,6 +23,7 @@ from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "repeat"
+TITLE = "A run that was stopped and resumed"
 RERUNS = 2
 KNOWN_PROBLEMS = (
     "A false positive for a script whose random numbers are not seeded, because two uninterrupted runs differ as "
@@ -64,6 +66,25 @@ class Numbers(Measured):
     first_large_difference: float | None = None
     compared: float
     steps: float
+
+
+steps_differ = Alarm(
+    above("more_steps") | below("more_steps", 0),
+    "Training was stopped after step {stopped_at:.0f} and resumed. The number of steps changed by {more_steps:+.0f}.",
+    "It should not change ({limits[more_steps]:.0f}).",
+)
+losses_differ = Alarm(
+    above("first_difference") & ~(above("first_difference", 1) & below("size", NOISE)),
+    "Training was stopped after step {stopped_at:.0f} and resumed. From step {first_difference:.0f} on the losses "
+    "differ, by {size:.2g}.",
+    "They should be equal, up to rounding.",
+)
+metrics_differ = Alarm(
+    ~below("metric_gap", NOISE),
+    "Training was stopped after step {stopped_at:.0f} and resumed. The results at the end differ by {metric_gap:.2g}.",
+    "They should be equal, up to rounding.",
+)
+ALARMS = (steps_differ, losses_differ, metrics_differ)
 
 
 def again(job: Job) -> tuple[Run, ...]:
@@ -116,19 +137,19 @@ def _rates(run: Run) -> np.ndarray:
 def judge(numbers: Numbers) -> Verdict:
     """Fires when a stopped and resumed training differs from an uninterrupted one."""
     first, stopped, more = numbers.first_difference, numbers.stopped_at, numbers.more_steps
-    rounding = not first or (numbers.size < NOISE and first > 1)
-    fired, causes = True, ()
+    fired = any(alarm(numbers) for alarm in ALARMS)
+    causes = ()
     text = (
         f"resumed after step {stopped:.0f}, the run differs from step {first:.0f} on by {numbers.size:.1g} of the loss"
     )
-    if more:
+    if steps_differ(numbers):
         extra = "steps are trained twice" if more > 0 else "steps are skipped"
-        text = f"stopped after step {stopped:.0f} and resumed: {abs(more):.0f} {extra} (usually 0)"
-    elif rounding and numbers.metric_gap < NOISE:
+        text = f"stopped after step {stopped:.0f} and resumed: {abs(more):.0f} {extra}"
+        text += f" (usually {Numbers.usual('more_steps')})"
+    elif not fired:
         after = "to the last bit" if not first else "up to rounding"
         text = f"stopped after step {stopped:.0f} and resumed, the run continues as before, {after}"
-        fired = False
-    elif rounding:
+    elif not losses_differ(numbers):
         text = f"the losses after the stop are equal, but the metrics at the end differ by {numbers.metric_gap:.2g}"
         causes = (("last_instead_of_best", 0.5),)
     elif numbers.first_rate > stopped + 1:  # the optimizer's state holds the learning rate of the first step

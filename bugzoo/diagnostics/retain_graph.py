@@ -17,6 +17,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import share
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import again
@@ -26,6 +27,7 @@ from bugzoo.watching.graph import nodes
 
 COST = 1
 VIEW = "memory"
+TITLE = "Memory after backward()"
 KNOWN_PROBLEMS = (
     "A false positive for a GAN whose discriminator step keeps its graph because the generator step goes back "
     "through the same samples. "
@@ -43,6 +45,14 @@ class Numbers(Measured):
     kept_share: float = number("share of operations with activations after backward()", (0, 0.5))
     kept_mib: float = number("activations alive after backward() (MiB)")
     backwards: float = number("backward passes per step", hidden="the view of gradients has it")
+
+
+unfreed = Alarm(
+    above("kept_share", 0.5),
+    "Memory was measured after backward(). {kept_share:.0%} of the operations still hold tensors, {kept_mib:.2g} MiB.",
+    "At most {limits[kept_share]:.0%} passes.",
+)
+ALARMS = (unfreed,)
 
 
 @contextlib.contextmanager
@@ -110,10 +120,10 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires where more than half of the operations still hold their saved tensors after all backward passes."""
     suspects: tuple[Suspect, ...] = ()
     text = "backward() frees what the forward pass saved for it"
-    if numbers.kept_share > 0.5:
+    if unfreed(numbers):
         text = (
-            f"after backward() {share(numbers.kept_share)} of the operations hold saved tensors (usually 0): "
-            f"{numbers.kept_mib:.2g} MiB"
+            f"after backward() {share(numbers.kept_share)} of the operations hold saved tensors "
+            f"(usually {Numbers.usual('kept_share')}): {numbers.kept_mib:.2g} MiB"
         )
         suspects = (Suspect("memory/retain_graph_left_on", 0.85, text),)
     return Verdict("retain_graph", bool(suspects), text, numbers.labeled(), suspects)

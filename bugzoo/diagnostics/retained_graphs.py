@@ -17,6 +17,7 @@ import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import need_steps
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, optional
 from bugzoo.diagnostics.retain_graph import held
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
@@ -26,6 +27,7 @@ from bugzoo.watching.functional import wrapped
 
 COST = 0
 VIEW = "memory"
+TITLE = "Computation graphs"
 KNOWN_PROBLEMS = (
     "A false positive for saliency or adversarial inputs in eval mode that use torch.autograd.grad on the inputs "
     "instead of backward(). "
@@ -57,6 +59,19 @@ class Numbers(Measured):
     )
     passes: float | None = optional("forward passes with activations alive at the end", (0, 1))
     held_mib: float | None = optional("activations alive at the end (MiB)")
+
+
+live_activations = Alarm(
+    above("passes", 1),
+    "Memory was measured at the end. {passes:.0f} forward passes still hold their activations, {held_mib:.2g} MiB.",
+    "At most {limits[passes]:.0f} of them may hold them.",
+)
+unused_graphs = Alarm(
+    above("evaluations_with_graph"),
+    "The evaluation's forward passes were recorded. {evaluations_with_graph:.0f} of them built a computation graph.",
+    "None of them should ({limits[evaluations_with_graph]:.0f}).",
+)
+ALARMS = (live_activations, unused_graphs)
 
 
 def measure(run: Run) -> Numbers:
@@ -125,13 +140,15 @@ def _left(run: Run) -> dict[str, float]:
 def judge(numbers: Numbers) -> Verdict:
     """Fires on evaluations with a graph, and where more than one forward pass still holds its activations."""
     suspects: list[Suspect] = []
-    passes, with_graph = numbers.passes or 0.0, numbers.evaluations_with_graph or 0.0
-    if passes > 1:
-        text = f"{passes:.0f} forward passes still hold their activations at the end: {numbers.held_mib:.2g} MiB"
+    if live_activations(numbers):
+        text = (
+            f"{numbers.passes:.0f} forward passes still hold their activations at the end: {numbers.held_mib:.2g} MiB"
+        )
         suspects.append(Suspect("memory/evaluation_keeps_graph", 0.7, text))
         suspects.append(Suspect("memory/retain_graph_left_on", 0.3, text))
-    if with_graph > 0:
-        text = f"{with_graph:.0f} forward passes in eval mode built a graph, and no backward() followed (usually 0)"
+    if unused_graphs(numbers):
+        text = f"{numbers.evaluations_with_graph:.0f} forward passes in eval mode built a graph, "
+        text += f"and no backward() followed (usually {Numbers.usual('evaluations_with_graph')})"
         # it costs memory and no accuracy: whatever keeps a model from learning stands before it
         suspects.append(Suspect("modes/no_grad_missing", 0.6, text))
         suspects.append(Suspect("memory/evaluation_keeps_graph", 0.4, text))

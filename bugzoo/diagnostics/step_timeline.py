@@ -15,12 +15,14 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps, share
+from bugzoo.diagnostics.conditions import Alarm, above, below
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "time"
+TITLE = "Time of a step"
 KNOWN_PROBLEMS = (
     "A false positive for a transform on the device that runs before the model is called. "
     "It misses waits below 8 ms or in fewer than half of the steps, and loaders with workers on a busy machine."
@@ -31,9 +33,6 @@ SICK = example(
     ("optimizer.zero", "time.sleep(0.02), optimizer.zero"),
 )
 TIMED = True
-SLOW_MS = 8.0
-BUSY = 0.1
-"""A machine whose processors idle less than this share of the time has none left for worker processes."""
 
 
 @dataclass(kw_only=True)
@@ -52,6 +51,17 @@ class Numbers(Measured):
     step_share: float
     data_share_of_all: float
     mean_data_ms: float
+
+
+late = above("data_share", 0.6) & above("data_ms", 8)
+busy = above("num_workers") & below("idle_share", 0.1)
+"""Processors that idle so little have no time left for worker processes."""
+waits = Alarm(
+    late & ~busy,
+    "The time of a step was measured. {data_ms:.3g} ms, {data_share:.0%} of it, pass before the forward pass begins.",
+    "At most {limits[data_share]:.0%} passes, or {limits[data_ms]:.0f} ms.",
+)
+ALARMS = (waits,)
 
 
 def _workers(run: Run) -> float:
@@ -90,7 +100,7 @@ def measure(run: Run) -> Numbers:
 
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
-    """Fires when more than 60 % of a step, and more than 8 ms, pass before the forward pass.
+    """Fires when most of a step, and more than a few milliseconds, pass before the forward pass.
 
     Not for a loader with worker processes on a machine that is busy with something else.
     """
@@ -99,12 +109,13 @@ def judge(numbers: Numbers) -> Verdict:
         f"{numbers.backward_ms:.3g} backward, {numbers.step_ms:.3g} optimizer"
     )
     suspects: tuple[Suspect, ...] = ()
-    if numbers.data_share > 0.6 and numbers.data_ms > SLOW_MS:
-        text += f": {share(numbers.data_share)} of it passes before the forward pass (usually up to 70%)"
-        if numbers.num_workers > 0 and numbers.idle_share < BUSY:
-            text += ". The machine is busy, so the worker processes may have no processor: look again when it is idle"
-        else:
-            alone = numbers.num_workers == 0
-            text += ", num_workers=0" if alone else ""
-            suspects = (Suspect("speed/starved_loader", 0.75 if alone else 0.5, text),)
+    if late(numbers):
+        text += f": {share(numbers.data_share)} of it passes before the forward pass"
+        text += f" (usually {Numbers.usual('data_share')})"
+    if waits(numbers):
+        alone = numbers.num_workers == 0
+        text += ", num_workers=0" if alone else ""
+        suspects = (Suspect("speed/starved_loader", 0.75 if alone else 0.5, text),)
+    elif late(numbers):
+        text += ". The machine is busy, so the worker processes may have no processor: look again when it is idle"
     return Verdict("step_timeline", bool(suspects), text, numbers.labeled(), suspects)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from bugzoo.diagnostics._data import rows, training_loader
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import share
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
@@ -17,6 +18,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "evaluation"
+TITLE = "Validation examples"
 KNOWN_PROBLEMS = (
     "A false positive where the evaluation reads the training loader last on purpose, or where short inputs repeat "
     "in over 40 % of samples. "
@@ -36,7 +38,6 @@ _LOADERS = (
 )  # fmt: skip
 HEALTHY = example(*_LOADERS)
 SICK = example(*_LOADERS[:5], (_LOADERS[5][0], _LOADERS[5][1].replace("in validation_loader", "in train_loader")))
-MUCH = 0.4
 
 
 @dataclass(kw_only=True)
@@ -47,6 +48,14 @@ class Numbers(Measured):
     validated: float = number("validation samples that were compared")
     shared: float = number("share of validation samples that are training samples too", (0, 0.1))
     same_loader: float
+
+
+overlap = Alarm(
+    above("shared", 0.4),
+    "The training data was searched for {validated:.0f} validation examples. {shared:.0%} of them are there.",
+    "At most {limits[shared]:.0%} passes; {usual[shared]} is usual.",
+)
+ALARMS = (overlap,)
 
 
 def measure(run: Run) -> Numbers:
@@ -75,8 +84,8 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires when more than 40 % of the validation samples were trained on."""
     text = (
         f"{share(numbers.shared)} of {numbers.validated:.0f} validation samples are also training samples "
-        "(usually near 0)"
+        f"(usually {Numbers.usual('shared')})"
     )
     cause = "fit/metric_on_train_set" if numbers.same_loader else "data/leaky_split"
-    suspects = (Suspect(cause, 0.85, text),) if numbers.shared > MUCH else ()
+    suspects = (Suspect(cause, 0.85, text),) if overlap(numbers) else ()
     return Verdict("train_validation_overlap", bool(suspects), text, numbers.labeled(), suspects)

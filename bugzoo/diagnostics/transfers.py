@@ -25,6 +25,7 @@ from torch.utils._pytree import tree_leaves
 import bugzoo
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import batches
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.body import again
@@ -32,6 +33,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "time"
+TITLE = "Copies between devices"
 KNOWN_PROBLEMS = (
     "A false positive where a copy of the batch is changed on purpose, as in masked language modeling. "
     "It misses copies by a library, copies that also change the dtype, and activations that move between two GPUs."
@@ -41,7 +43,6 @@ SICK = example(
     ("logits = model(inputs[rows])", "logits = model(inputs[rows].clone().contiguous().to('cpu', copy=True))")
 )
 TIMES = 3
-MANY = 1.5
 _COPIES = {"clone", "to", "cuda", "cpu", "copy_", "contiguous"}
 _INSTALLED = (str(Path(torch.__file__).resolve().parents[1]), f"{Path(bugzoo.__file__).resolve().parent}{os.sep}")
 
@@ -52,6 +53,19 @@ class Numbers(Measured):
 
     batch_copies: float = number("copies of the batch per forward pass", (0, 1.5))
     inside: float = number("device changes inside a forward pass", (0, 0))
+
+
+device_changes = Alarm(
+    above("inside", 0.5),
+    "The copies of a step were counted. {inside:.2g} outputs of layers change device.",
+    "None should change it ({usual[inside]}).",
+)
+repeated_copies = Alarm(
+    above("batch_copies", 1.5),
+    "The copies of a step were counted. The batch is copied {batch_copies:.2g} times before the model gets it.",
+    "At most {limits[batch_copies]:.2g} times passes.",
+)
+ALARMS = (device_changes, repeated_copies)
 
 
 @dataclass
@@ -168,12 +182,13 @@ def measure(run: Run) -> Numbers:
 def judge(numbers: Numbers) -> Verdict:
     """Fires where the batch is copied twice, or where an activation changes device within the model."""
     text = (
-        f"the batch is copied {numbers.batch_copies:.2g} times before the model gets it (usually 0 or 1), "
-        f"{numbers.inside:.2g} activations change device (usually 0)"
+        f"the batch is copied {numbers.batch_copies:.2g} times before the model gets it "
+        f"(usually {Numbers.usual('batch_copies')}), "
+        f"{numbers.inside:.2g} activations change device (usually {Numbers.usual('inside')})"
     )
     suspects: tuple[Suspect, ...] = ()
-    if numbers.inside > 0.5:
+    if device_changes(numbers):
         suspects = (Suspect("device/half_on_cpu_half_on_gpu", 0.8, text),)
-    elif numbers.batch_copies > MANY:
+    elif repeated_copies(numbers):
         suspects = (Suspect("speed/data_copied_twice", 0.7, text),)
     return Verdict("transfers", bool(suspects), text, numbers.labeled(), suspects)

@@ -9,6 +9,7 @@ or evaluation use, is then large. A vocabulary from elsewhere has many rows that
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import share
+from bugzoo.diagnostics.conditions import Alarm, Condition
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
@@ -24,6 +26,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "weights"
+TITLE = "Words of the evaluation"
 WHOLE = True  # a training that was cut short has not seen all its data
 KNOWN_PROBLEMS = (
     "A false positive for pretrained vectors, whose rows help without a gradient, and for recommenders whose "
@@ -48,7 +51,7 @@ HEALTHY = example(_WORDS[0], (_WORDS[1][0], _WORDS[1][1].format("")), *_WORDS[2:
 SICK = example(
     _WORDS[0], (_WORDS[1][0], _WORDS[1][1].format("inputs[200:, 3] = torch.randint(40, 60, (56,))\n")), *_WORDS[2:]
 )
-MUCH, OWN = 0.02, 0.6
+MUCH, USED = 0.02, 0.6
 _MEMORIES = ("exp_avg_sq", "exp_avg", "momentum_buffer", "sum", "square_avg")
 
 
@@ -60,6 +63,25 @@ class Numbers(Measured):
     untrained_share: float = number("share of words whose embedding row had no gradient", (0, 0.02))
     reached_share: float = number("share of embedding rows used in training or evaluation")
     untrained_rows: float
+
+
+def _beyond_chance(numbers: Measured | Mapping[str, Any]) -> bool:
+    """Return whether clearly more words than the limit are untrained, in a table of which most rows are used.
+
+    Clearly: by two standard deviations of a count. Of 140 words, three may be new by chance.
+    """
+    limit = MUCH * numbers["read"]
+    many = numbers["untrained_share"] * numbers["read"] > limit + 2 * math.sqrt(limit)
+    return many and numbers["reached_share"] >= USED
+
+
+unreached = Alarm(
+    Condition(_beyond_chance, {"untrained_share": MUCH}),
+    "The {read:.0f} words of the evaluation were looked up. For {untrained_share:.0%} of them no gradient reached "
+    "the row.",
+    "At most {limits[untrained_share]:.0%} passes.",
+)
+ALARMS = (unreached,)
 
 
 def _reached(run: Run, weight: torch.Tensor) -> torch.Tensor | None:
@@ -124,14 +146,9 @@ def _numbers(table: torch.nn.Embedding, reached: torch.Tensor, read: Counter[int
 
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
-    """Fires where clearly over 2 % of the words read untrained rows, in a table of which most rows are used.
-
-    Clearly: by two standard deviations of a count. Of 140 words, three may be new by chance.
-    """
+    """Fires where clearly over 2 % of the words read untrained rows, in a table of which most rows are used."""
     text = f"{share(numbers.untrained_share)} of the {numbers.read:.0f} words of the evaluation read an embedding row"
-    text += " that no gradient reached (usually near 0)"
-    usual = MUCH * numbers.read
-    many = numbers.untrained_share * numbers.read > usual + 2 * math.sqrt(usual)
-    fired = many and numbers.reached_share >= OWN
+    text += f" that no gradient reached (usually {Numbers.usual('untrained_share')})"
+    fired = unreached(numbers)
     suspects = (Suspect("data/leaky_vocabulary", 0.75, text),) if fired else ()
     return Verdict("untrained_rows", fired, text, numbers.labeled(), suspects)

@@ -17,6 +17,7 @@ from bugzoo.diagnostics._data import rows, training_loader
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
 from bugzoo.diagnostics._tools import batches, model_of, share
+from bugzoo.diagnostics.conditions import Alarm, Condition, above, below
 from bugzoo.diagnostics.numbers import Measured, judges, optional
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
@@ -25,6 +26,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "evaluation"
+TITLE = "Validation data"
 KNOWN_PROBLEMS = (
     "A false positive for a training set balanced on purpose, a test set from another domain, or random test-time "
     "augmentation. "
@@ -39,7 +41,7 @@ with torch.no_grad():
 _LAST = "        accuracy = (model(inputs).argmax(1) == targets).float().mean()\n"
 HEALTHY = example((_LAST, _LAST + _TAIL))
 SICK = example((_LAST, _LAST + _TAIL.replace("model(inputs[rows])", "model(inputs[rows] * 16)")))
-FAR, OTHER_CLASSES, SPREADS, LEAST = 0.3, 0.3, (0.5, 2.0), 1e-6
+SPREADS, LEAST = (0.5, 2.0), 1e-6
 ROWS, VERY_FAR, OFF = 16, 1.0, 4.0
 """For inputs that were only seen: fewest samples, smallest mean shift in spreads, smallest ratio of the spreads."""
 
@@ -53,6 +55,28 @@ class Numbers(Measured):
     mean_shift: float | None = optional("shift of the mean input, in training deviations", (0, 0.3))
     spread_ratio: float | None = optional("deviation of validation inputs over training inputs", (0.5, 2))
     redrawn: float | None = optional("share of inputs that change when it runs again", (0, 0))
+
+
+other_labels = Alarm(
+    above("label_distance", 0.3),
+    "The labels of training and validation data were counted. {label_distance:.0%} must change until both match.",
+    "At most {limits[label_distance]:.0%} passes; {usual[label_distance]} is usual.",
+)
+redrawn = Alarm(
+    above("redrawn"),
+    "The evaluation ran 2 times. {redrawn:.0%} of its inputs changed.",
+    "Its inputs should not change ({limits[redrawn]:.0%}).",
+)
+# NaN, the spread of inputs with NaN, is an alarm; None, where nothing was compared, is not
+_compared = Condition(lambda numbers: dict(numbers).get("spread_ratio") is not None, {})
+_usual_spread = above("spread_ratio", SPREADS[0]) & below("spread_ratio", SPREADS[1])
+shifted_inputs = Alarm(
+    above("mean_shift", 0.3) | (_compared & ~_usual_spread),
+    "Training and validation inputs were compared. The means are {mean_shift:.2g} training spreads apart, and the "
+    "spread is {spread_ratio:.2g} times as large.",
+    f"Up to {{limits[mean_shift]:g}} spreads and {SPREADS[0]:g} to {SPREADS[1]:g} times pass.",
+)
+ALARMS = (other_labels, redrawn, shifted_inputs)
 
 
 def measure(run: Run) -> Numbers:
@@ -174,22 +198,24 @@ def _each(tensors: list[torch.Tensor]) -> Counter[bytes]:
 def judge(numbers: Numbers) -> Verdict:
     """Fires on labels more than 30 % apart, a mean 0.3 spreads off, a spread twice or half as large, inputs that change."""
     suspects = []
-    distance, unseen = numbers.label_distance or 0.0, numbers.unseen_classes or 0.0
-    if distance > OTHER_CLASSES:
-        text = f"{share(distance)} of the labels must change until training and validation match (usually near 0)"
+    unseen = numbers.unseen_classes or 0.0
+    if other_labels(numbers):
+        text = f"{share(numbers.label_distance or 0.0)} of the labels must change until training and validation match"
+        text += f" (usually {Numbers.usual('label_distance')})"
         if unseen > 0.01:
             text += f"; {share(unseen)} of the validation labels never occur in training"
         suspects.append(Suspect("data/ordered_split", 0.85, text))
     mean, ratio = numbers.mean_shift or 0.0, 1.0 if numbers.spread_ratio is None else numbers.spread_ratio
-    if mean > FAR or not SPREADS[0] < ratio < SPREADS[1]:
+    if shifted_inputs(numbers):
         text = (
-            f"the mean of validation inputs is {mean:.2g} training spreads off (usually near 0), "
-            f"and their spread is {ratio:.2g} times that in training (usually near 1)"
+            f"the mean of validation inputs is {mean:.2g} training spreads off "
+            f"(usually {Numbers.usual('mean_shift')}), and their spread is {ratio:.2g} times that in training "
+            f"(usually {Numbers.usual('spread_ratio')})"
         )
         suspects.append(Suspect("data/wrong_normalisation", 0.8, text))
-    redrawn = numbers.redrawn or 0.0
-    if redrawn > 0:
-        text = f"{share(redrawn)} of the evaluation's inputs change when it runs a second time (usually 0)"
+    if redrawn(numbers):
+        text = f"{share(numbers.redrawn or 0.0)} of the evaluation's inputs change when it runs a second time"
+        text += f" (usually {Numbers.usual('redrawn')})"
         suspects.append(Suspect("data/augmented_validation", 0.85, text))
     message = suspects[0].reason if suspects else "training and evaluation get the same kind of data"
     return Verdict("validation_shift", bool(suspects), message, numbers.labeled(), tuple(suspects))

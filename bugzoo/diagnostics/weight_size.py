@@ -12,12 +12,14 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.conditions import Alarm, above, below, measured
 from bugzoo.diagnostics.numbers import ANY, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
 VIEW = "weights"
+TITLE = "Size of the weights"
 KNOWN_PROBLEMS = (
     "A false positive where target noise keeps the loss above half of its start while a suitable weight decay "
     "shrinks the weights. "
@@ -35,6 +37,15 @@ class Numbers(Measured):
     smallest: float = number("norm at the end over the start, smallest of a matrix")
     weight_decay: float = number("largest weight_decay of a parameter group")
     loss_left: float = number("loss at the end over that at the start")
+
+
+shrunk = Alarm(
+    below("shrunk_to", 0.6) & above("loss_left", 0.5) & (above("weight_decay") | ~measured("weight_decay")),
+    "The weights were compared before and after training. They end at {shrunk_to:.2g} of their size, the loss at "
+    "{loss_left:.2g} of its first value.",
+    "At least {limits[shrunk_to]:g} of the size passes, or at most {limits[loss_left]:g} of the loss.",
+)
+ALARMS = (shrunk,)
 
 
 def measure(run: Run) -> Numbers:
@@ -67,8 +78,9 @@ def measure(run: Run) -> Numbers:
 def judge(numbers: Numbers) -> Verdict:
     """Fires when weight decay made the weights small before the loss was small."""
     suspects: tuple[Suspect, ...] = ()
-    text = f"weight matrices end at {numbers.shrunk_to:.2g} of their initial size (usually about 1)"
-    if numbers.shrunk_to < 0.6 and numbers.loss_left > 0.5 and not numbers.weight_decay == 0:
+    text = f"weight matrices end at {numbers.shrunk_to:.2g} of their initial size "
+    text += f"(usually {Numbers.usual('shrunk_to')})"
+    if shrunk(numbers):
         text += f", and the loss at {numbers.loss_left:.2g} of its first value"
         text += f"; weight decay is {numbers.weight_decay:.3g}" if numbers.weight_decay > 0 else ""
         suspects = (Suspect("optimizer/weight_decay_too_strong", 0.85, text),)

@@ -14,6 +14,7 @@ from torch.utils.data import DataLoader
 from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import need_steps
+from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import tensors
@@ -23,6 +24,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 VIEW = "repeat"
+TITLE = "Random numbers of the workers"
 KNOWN_PROBLEMS = (
     "A false positive for samples that depend on a call counter in each worker, as in a curriculum without "
     "randomness. "
@@ -53,6 +55,14 @@ class Numbers(Measured):
     noise: float = number("workers that draw random numbers (1: yes)")
     identical: float = number("share of draws that two workers have in common", (0, 0))
     repeated: float = number("share of draws that two epochs have in common", (0, 0))
+
+
+same_draws = Alarm(
+    above("identical"),
+    "2 workers of a loader fetched the same batch. Both drew the same random numbers.",
+    "They should draw different ones.",
+)
+ALARMS = (same_draws,)
 
 
 def measure(run: Run) -> Numbers:
@@ -100,7 +110,7 @@ def judge(numbers: Numbers) -> Verdict:
     """Fires where two workers draw the same random numbers."""
     suspects: tuple[Suspect, ...] = ()
     text = "workers draw their own random numbers, or none"
-    if numbers.identical:
+    if same_draws(numbers):
         text = "two workers that fetch the same batch draw the same random numbers"
         text += ", and draw them again in the next epoch" if numbers.repeated else ""
         suspects = (Suspect("reproducibility/identical_worker_augmentation", 0.9, text),)

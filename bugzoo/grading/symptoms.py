@@ -3,17 +3,17 @@
 An instrument's own message may name the cause and would leave nothing to find.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from bugzoo.grading.alarms import Numbers, data, loss, machine, model, updates
+from bugzoo import diagnostics
+from bugzoo.diagnostics.numbers import of_instrument
 
 if TYPE_CHECKING:
     from bugzoo.diagnostics.numbers import Number
 
-ALARMS = loss.TABLE | updates.TABLE | data.TABLE | model.TABLE | machine.TABLE
-MORE = updates.MORE | data.MORE
+Numbers = Mapping[str, Any]
 PASSES = "What passes is a run in which it raises no alarm."
 """What would pass, for an instrument without a sentence."""
 MOST = 2
@@ -22,11 +22,9 @@ MOST = 2
 
 def title(name: str) -> str:
     """Return an instrument's title in plain words; "" for a name that is not an instrument's."""
-    if name in ALARMS:
-        return ALARMS[name][0]
-    from bugzoo.diagnostics import names
-
-    return name.replace("_", " ").capitalize() if name in names() else ""
+    if name not in diagnostics.names():
+        return ""
+    return diagnostics.declared(name).get("TITLE") or name.replace("_", " ").capitalize()
 
 
 def symptom(name: str, numbers: Numbers, keys: Sequence[str] = ()) -> str:
@@ -44,13 +42,14 @@ def passes(name: str, numbers: Numbers) -> str:
 
 def told(name: str, numbers: Numbers, keys: Sequence[str] = ()) -> tuple[str, str]:
     """Return both; the instrument's labels and usual values if no sentence fits its numbers."""
+    instrument = diagnostics.instrument(name)
+    usual = {key: number.sentence() for key, number in of_instrument(name).items()}
     try:
-        more = MORE.get(name)
-        known = dict(numbers) | (more(numbers) if more else {})
-        fitting = [(saw, wanted) for holds, saw, wanted in ALARMS.get(name, ("", []))[1] if holds(known)]
-        about = [one for one in fitting if any(_says(one[0], key) for key in keys)]
-        for saw, wanted in [*about, *fitting][:1]:
-            return saw.format_map(known), wanted.format_map(known)
+        alarms = getattr(instrument, "ALARMS", ())
+        about = [alarm for alarm in alarms if any(_says(alarm.saw, key) for key in keys)]
+        fitting = [alarm for alarm in (*about, *alarms) if alarm(numbers)]
+        for alarm in [*fitting, *about][:1]:  # a fault may show in a number with which the instrument does not fire
+            return alarm.sentences(numbers, usual)
     except (KeyError, TypeError, ValueError):  # a submission's process may return any numbers
         pass
     return _labeled(name, numbers), PASSES
@@ -63,13 +62,10 @@ def _says(sentence: str, key: str) -> bool:
 
 def _labeled(name: str, numbers: Numbers) -> str:
     """Return the instrument's own labels with the measured and the usual values, one sentence each."""
-    from bugzoo.diagnostics import question
-    from bugzoo.diagnostics.numbers import of_instrument
-
     record = {key: number for key, number in of_instrument(name).items() if number.label}
     known = [key for key in record if _is_number(numbers.get(key))]
     first = sorted(known, key=lambda key: not record[key].usual)[:MOST]  # those with a usual value come first
-    asked = f"One question was asked of the run: {question(name)}"
+    asked = f"One question was asked of the run: {diagnostics.question(name)}"
     return " ".join([asked, *(_sentence(record[key], numbers[key]) for key in first)])
 
 

@@ -191,9 +191,10 @@ def _lines(file: str) -> list[str]:
 def _fired(verdict: Any, report: Report) -> str:
     record = of_instrument(verdict.instrument)
     rows = [
-        f'<tr><td>{html.escape(record[key].label or key.replace("_", " "))}</td><td class="n">{number(value)}</td>'
+        f'<tr><td>{html.escape(record[key].label)}</td><td class="n">{number(value)}</td>'
         f"<td>{html.escape(record[key].usual_text())}</td></tr>"
         for key, value in verdict.numbers.items()
+        if record[key].label
     ]
     table = f"<table><tr><th>measured</th><th></th><th>usual</th></tr>{''.join(rows)}</table>" if rows else ""
     picture = _figure(_picture(verdict.instrument, report.run), question(verdict.instrument)) if report.run else ""

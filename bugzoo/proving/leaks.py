@@ -7,6 +7,7 @@ import tokenize
 from collections.abc import Iterable
 from typing import Any
 
+from bugzoo import diagnostics
 from bugzoo.grading import fives
 from bugzoo.grading.answers import true_causes
 from bugzoo.grading.exercises import load
@@ -17,7 +18,7 @@ from bugzoo.grading.notebook import build
 from bugzoo.grading.notebook_two import FORMS
 from bugzoo.grading.recordings import recorded_views, recording
 from bugzoo.grading.repairs import all_made
-from bugzoo.grading.symptoms import ALARMS
+from bugzoo.grading.symptoms import title
 from bugzoo.grading.texts import handed_out
 from bugzoo.proving.lazy_breaks import LAZY_BREAKS
 from bugzoo.proving.notebook_run import run_notebook
@@ -182,7 +183,7 @@ def in_groups(text: str) -> list[str]:
     """Return sentences on what the output of a repair before the diagnosis tells besides its status and groups."""
     found = [f"the repair before the diagnosis does not say {said!r}" for said in GROUPS.values() if said not in text]
     found += [f"the repair before the diagnosis says the number {said}" for said in re.findall(r"\d[\d.]*", text)]
-    names = {title for instrument in ALARMS for title in (instrument, ALARMS[instrument][0])} | set(TITLES.values())
+    names = {text for name in diagnostics.names() for text in (name, title(name))} | set(TITLES.values())
     names -= {title for title in names if any(title in said for said in GROUPS.values())}
     return found + [f"the repair before the diagnosis names {said!r}" for said in sorted(names) if said in text]
 

@@ -56,12 +56,14 @@ from dataclasses import dataclass
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps
-from bugzoo.diagnostics.numbers import Measured, judges, number
+from bugzoo.diagnostics.conditions import Alarm, below
+from bugzoo.diagnostics.numbers import ANY, Measured, judges, number
 from bugzoo.diagnostics.verdict import Verdict
 from bugzoo.running.result import Run
 
 COST = 0  # 0 reads the recorded run, 1 calls the model; RERUNS = n is the number of further runs
 VIEW = "loss_curve"  # the view in which its numbers stand; that view's ORDER names the instrument
+TITLE = "Fall of the loss"  # a check's title for a learner who repairs: no word of a cause
 # two small scripts: it stays quiet on the first and fires on the second
 HEALTHY = example()
 SICK = example(("optimizer.step()", "optimizer.zero_grad(), optimizer.step()"))
@@ -74,20 +76,30 @@ class Numbers(Measured):
     # each with its label, without a cause, and its usual range, (smallest, largest) or in words
     first: float = number("loss of the first step")
     last: float = number("loss of the last step", "far below the first")
+    fall: float = number("loss of the first step over that of the last", (2, ANY))
+
+
+# what was done and what came out, and what would pass; the threshold stands once
+no_fall = Alarm(
+    below("fall", 1.1),
+    "The loss was recorded at every step. It goes from {{first:.3g}} to {{last:.3g}}.",
+    "A first loss of at least {{limits[fall]}} times the last one passes; {{usual[fall]}} times is usual.",
+)
+ALARMS = (no_fall,)
 
 
 def measure(run: Run) -> Numbers:
     """Return the numbers, with units. Raises NotApplicable if it cannot measure anything."""
     need_steps(run, 2)
     loss = column(run.trace.loss)
-    return Numbers(first=float(loss[0]), last=float(loss[-1]))
+    return Numbers(first=float(loss[0]), last=float(loss[-1]), fall=float(loss[0] / loss[-1]))
 
 
 @judges(Numbers)
 def judge(numbers: Numbers) -> Verdict:
     """Fire if the loss did not fall."""
     text = f"the loss went from {{numbers.first:.3g}} to {{numbers.last:.3g}}"
-    return Verdict("{name}", numbers.last > 0.9 * numbers.first, text, numbers.labeled())
+    return Verdict("{name}", no_fall(numbers), text, numbers.labeled())
 '''
 
 EXERCISE = '''\

@@ -105,7 +105,6 @@ def test_looks_are_noted_and_an_unknown_view_is_told(shell: Shell, monkeypatch: 
     ("call", "said"),
     [
         (lambda program: program.instrument("fresh_gradient"), r"Use program\.look\('gradients'\)"),
-        (lambda program: program.instrument("company"), r"Use program\.look\('repeat'\)"),  # a name before that one
         (lambda program: program.instrument("replay"), r"Use program\.tool\('replay'\)"),
         (lambda program: program.look("replay"), "no view named 'replay'"),
         (lambda program: program.look("clip_rate"), r"Use program\.look\('gradients'\)"),

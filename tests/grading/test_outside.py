@@ -224,7 +224,7 @@ def test_to_look_at_the_validation_data_changes_no_behaviour():
 @pytest.mark.slow
 def test_the_training_loss_is_no_check_that_cannot_fail(monkeypatch):
     monkeypatch.setattr(checks, "FALL", 100.0)
-    monkeypatch.setattr("bugzoo.diagnostics.overfit_one_batch.LEARNT", 2.0)  # which sees the floor as well
+    monkeypatch.setattr("bugzoo.diagnostics.overfit_one_batch.plateau", lambda numbers: False)  # it sees the floor too
     monkeypatch.setattr(each_step, "checks", lambda *_, **__: [])  # which sees it at every step
     result = hand_in("04_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
     assert result.passed and replace(result, checks=[]).points == 5

@@ -4,12 +4,13 @@ import re
 
 import pytest
 
+from bugzoo import diagnostics
 from bugzoo.diagnostics import instrument, names
 from bugzoo.diagnostics._causes import CAUSES
 from bugzoo.grading import checks
 from bugzoo.grading.lines import TITLES
 from bugzoo.grading.submission import Submission
-from bugzoo.grading.symptoms import ALARMS, PASSES, symptom, title, told
+from bugzoo.grading.symptoms import PASSES, symptom, title, told
 from bugzoo.grading.vital import vital
 from bugzoo.running import Reading, Run
 from bugzoo.scenario import Scenario
@@ -50,7 +51,8 @@ def test_a_symptom_is_a_number_without_a_cause(name, change, cause):
 
 
 def test_an_instrument_without_a_sentence_gives_its_numbers(monkeypatch):
-    monkeypatch.delitem(ALARMS, "fresh_gradient")
+    monkeypatch.setattr(instrument("fresh_gradient"), "ALARMS", ())
+    monkeypatch.setattr(diagnostics, "declared", lambda name: {})
     text = symptom("fresh_gradient", HEALTHY["fresh_gradient"] | {"stale_share": 1.0})
     assert "share of steps that begin with a gradient other than 0: 1 (usually 0 to 0.1)." in text
     assert title("fresh_gradient") == "Fresh gradient" and "_" not in text and not list(voice.long_ones(text))
@@ -65,8 +67,9 @@ def test_numbers_of_any_kind_are_told_without_an_error(numbers):
 
 def test_every_instrument_that_accuses_has_a_title_and_sentences():
     accusing = {name for name in names() if getattr(instrument(name), "ACCUSES", True)}
-    assert accusing == ALARMS.keys()
-    titles = [title(name) for name in ALARMS]
+    assert accusing == {name for name in names() if getattr(instrument(name), "ALARMS", ())}
+    assert accusing == {name for name in names() if "TITLE" in diagnostics.declared(name)}
+    titles = [title(name) for name in accusing]
     assert len(set(titles)) == len(titles) and not set(titles) & set(TITLES.values())
     assert all("_" not in one and one[0].isupper() and len(one.split()) <= 8 for one in titles), titles
     assert title("accuracy") == ""

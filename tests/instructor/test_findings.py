@@ -9,7 +9,7 @@ from bugzoo.instructor.key import Answer
 
 MASK = "a mask in the wrong place"
 ANSWERS = [
-    Answer("a/one", "a/one", "One", MASK, [(10, 11)], ["dependency", "loss_curve"]),
+    Answer("a/one", "a/one", "One", MASK, [(10, 11)], ["influence", "loss_curve"]),
     Answer("b/two", "b/two", "Two", "a wrong learning rate", [(40, 40)], ["loss_curve"]),
 ]
 
@@ -80,7 +80,7 @@ def test_other_words_for_a_cause_count_and_two_may_be_true() -> None:
         "One",
         MASK,
         [(10, 11)],
-        ["dependency"],
+        ["influence"],
         causes=[MASK, "a function outside its domain, such as log or sqrt"],
     )
     for cause in ("wrong mask", "log of zero", "attention/mask_after_softmax"):

@@ -38,7 +38,6 @@ def test_a_price_follows_from_what_a_view_needs():
         ("9" * 10, "no piece of evidence"),
         ("gradient", "Did you mean gradients"),
         ("fresh_gradient", "'fresh_gradient' stands in the view 'gradients'"),
-        ("company", "'company' stands in the view 'repeat'"),
         ("double_normalisation", "the view 'outputs'"),
         ("replay", "`list` lists all 18"),
     ],

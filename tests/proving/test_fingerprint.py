@@ -189,7 +189,7 @@ REWORDED = (
     ("grading/recovery.py", "The weights of the trained model were shuffled", "The trained model got shuffled weights"),
     ("grading/vital.py", "None of them raises an alarm", "No alarm was raised"),
     ("grading/integrity.py", "The optimizer steps were counted", "All optimizer steps were counted"),
-    ("grading/alarms/updates.py", "The gradients were read when", "All gradients were read when"),
+    ("diagnostics/fresh_gradient.py", "The gradients were read when", "All gradients were read when"),
     ("grading/lines.py", "Instruments that are not listed", "All other instruments"),
     ("grading/groups.py", "It runs and trains", "The program runs and trains"),
     ("running/worker.py", "The worker ended without a result", "A worker left no result"),
@@ -261,6 +261,7 @@ def test_nothing_runs_that_was_not_reached(spec: str) -> None:
         seen = fresh.submit(called, spec).result()
     root = str(Path(bugzoo.__file__).parent) + os.sep
     known = reached(*code.CORE, *(f"bugzoo.diagnostics.{name}:measure" for name in names()), words=True)
+    known |= reached(*(f"bugzoo.diagnostics.{name}:judge" for name in names()))  # conditions are made at an import
     modules = {module for module, _ in known}
     missing = set()
     for file, name in seen:
