@@ -211,7 +211,7 @@ def record_runs(
     Example: `bugzoo exercises record 02`
     """
     from bugzoo.grading.exercises import load
-    from bugzoo.grading.fives import five
+    from bugzoo.grading.kinds.five.answers import five
 
     name = load(exercise).name
     five(load(name))  # another kind is reported before torch is loaded

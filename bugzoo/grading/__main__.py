@@ -13,7 +13,7 @@ from bugzoo.running.warm import warm_up
 def answer(name: str, question: dict[str, Any]) -> Result:
     """Answer one question about an exercise. Raises UserError."""
     if (exercise := load(name)).five:
-        from bugzoo.grading import fives
+        from bugzoo.grading.kinds.five import answers as fives
 
         return fives.grade(exercise, question.get("diagnosis"))
     if question["kind"] == "diagnosis":

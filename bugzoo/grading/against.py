@@ -37,7 +37,7 @@ def answered(name: str, record: Mapping[str, Any] | None, result: Result) -> Res
 
 def _of_findings(exercise: Exercise, record: Mapping[str, Any]) -> Iterator[str]:
     """Yield the answer to each finding with a wrong cause, unless the other finding has the same cause rightly."""
-    from bugzoo.grading import findings
+    from bugzoo.grading.kinds.two import findings
 
     given = findings.listed(record)
     for place, (of, one) in enumerate(zip(findings.matched(exercise, given), given, strict=True), 1):

@@ -7,9 +7,9 @@ from bugzoo.choices import Choices
 from bugzoo.diagnostics import causes as table
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as judging
-from bugzoo.grading import fives
 from bugzoo.grading.exercises import load
 from bugzoo.grading.halves import both, half, halves
+from bugzoo.grading.kinds.five import answers as fives
 from bugzoo.grading.model import Check, Exercise, Result, state_of
 from bugzoo.grading.onset import onset
 from bugzoo.grading.repairs import all_made, repairs
@@ -122,7 +122,7 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     if exercise.breaks:
         return Result("not attempted", message=NO_DIAGNOSIS, max_points=most)
     if exercise.second:
-        from bugzoo.grading.findings import grade
+        from bugzoo.grading.kinds.two.findings import grade
 
         return grade(exercise, record)
     given = str(record.get("cause") or "")

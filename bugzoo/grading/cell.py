@@ -86,7 +86,7 @@ def form(name: str, number: int = 1) -> Any:
 
 def five(name: str) -> Any:
     """Return the recorded runs of a *five*, to look at and to answer. Raises UserError for another exercise."""
-    from bugzoo.grading.five_runs import begin
+    from bugzoo.grading.kinds.five.runs import begin
 
     return begin(name)
 
@@ -152,7 +152,7 @@ def debrief(name: str, give_up: bool = False) -> None:
     ticket = exercise.scenario.ticket
     what = "edit" if exercise.breaks else "repair"
     if exercise.five:
-        from bugzoo.grading import debrief_five
+        from bugzoo.grading.kinds.five import debrief as debrief_five
 
         if diagnosed(ticket) or give_up:
             debrief_five.show(exercise)

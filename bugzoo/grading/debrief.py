@@ -8,11 +8,12 @@ from bugzoo.choices import said
 from bugzoo.diagnostics.causes import NOTHING, cause
 from bugzoo.faults.model import Fault
 from bugzoo.frontend import headless
-from bugzoo.grading import decoys, would_say
+from bugzoo.grading import would_say
 from bugzoo.grading.another import parted
 from bugzoo.grading.another_button import AnotherButton
 from bugzoo.grading.answers import true_causes
 from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.kinds.decoy import marks as decoys
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.repairs import repairs
 from bugzoo.grading.texts import broken_text, handed_out, healthy_text

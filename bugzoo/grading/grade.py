@@ -7,10 +7,11 @@ from typing import Any
 
 from bugzoo import device
 from bugzoo.diagnostics.causes import says
-from bugzoo.grading import bands, decoys, delayed_fault, drawing, groups, lines, own_model, speed
+from bugzoo.grading import bands, delayed_fault, drawing, groups, lines, own_model, speed
 from bugzoo.grading.baseline import Baseline
 from bugzoo.grading.exercises import load
 from bugzoo.grading.judge import judge
+from bugzoo.grading.kinds.decoy import marks as decoys
 from bugzoo.grading.model import FOR_A_PERSON, UNCHANGED, Check, Result
 from bugzoo.grading.own_decisions import waiting
 from bugzoo.grading.partial_credit import repaired
@@ -151,7 +152,7 @@ def grade_exercise(
     """
     exercise = load(name)
     if exercise.breaks:
-        from bugzoo.grading.breaking import grade_break
+        from bugzoo.grading.kinds.break_.verdict import grade_break
 
         return grade_break(exercise, source, attempted=attempted, **options)
     named = (diagnosis or {}).get("cause")

@@ -133,7 +133,7 @@ class Break:
     counts: Mapping[str, Written]
     """Name -> another edit of the healthy program that does it."""
     lazy: Mapping[str, Written]
-    """Name -> an edit that does not: the proof adds those that fit any program (`proving/lazy_breaks.py`)."""
+    """Name -> an edit that does not: the proof adds those that fit any program (`kinds/break_/lazy.py`)."""
     views: tuple[str, ...] = ("loss_curve", "one_batch", "evaluation")
     """The views that show the symptom, which the notebook opens; every other one is a call away."""
 

@@ -7,8 +7,11 @@ notebooks are not edited by hand; the same declaration gives the same bytes.
 from typing import Any, Protocol
 
 from bugzoo.device import ABOUT, LINE
-from bugzoo.grading import effort, notebook_break, notebook_five, notebook_two
+from bugzoo.grading import effort
 from bugzoo.grading.answers import accepted, filled
+from bugzoo.grading.kinds.break_ import cells as notebook_break
+from bugzoo.grading.kinds.five import cells as notebook_five
+from bugzoo.grading.kinds.two import cells as notebook_two
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.program import cell_heads, split
 from bugzoo.grading.set_aside import SAID

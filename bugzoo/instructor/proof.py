@@ -21,10 +21,10 @@ from bugzoo.grading.partial_credit import without
 from bugzoo.grading.reasons import by_telling
 from bugzoo.grading.repairs import pretences, repairs
 from bugzoo.grading.texts import same_program, tidy
+from bugzoo.grading.trials.attacks import attacks
 from bugzoo.instructor import combinations, handout, visible
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
 from bugzoo.instructor.visible import Progress, Sight
-from bugzoo.proving.attacks import attacks
 from bugzoo.running.pool import run_all
 
 TRIED = {"repair": 1, "pretence": 4}

@@ -11,8 +11,8 @@ from bugzoo.grading import salt
 from bugzoo.grading.answers import about, grade_diagnosis, right
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.exercises import load as load_exercise
-from bugzoo.grading.findings import KEY
 from bugzoo.grading.grade import grade, grade_exercise
+from bugzoo.grading.kinds.two.findings import KEY
 from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.notebook import build as build_exercise
 from bugzoo.grading.texts import handed_out, tidy

@@ -16,7 +16,7 @@ correct repair changes no behavior, and no view shows a number outside its usual
 fault's first pretence, which breaks the run.
 
 For a *break* exercise, the healthy program earns nothing, and the fault's edit passes. So do at least four other edits.
-Every lazy edit fails (`lazy_breaks`), and so does every attack on the healthy program. There is no diagnosis. A *five* has
+Every lazy edit fails (`kinds/break_/lazy`), and so does every attack on the healthy program. There is no diagnosis. A *five* has
 no submissions: `fives` proves its runs and answers.
 """
 
@@ -35,14 +35,15 @@ from bugzoo.grading.answers import about, filled, grade_diagnosis, true_causes
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.halves import PLAIN
+from bugzoo.grading.kinds.two import proof as findings
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.repairs import all_made, pretences
 from bugzoo.grading.texts import handed_out
-from bugzoo.proving import code, decoys, findings, fives, ledger
+from bugzoo.grading.trials import AT_MOST, HALF, Trial, reliable, told, trials, verdict
+from bugzoo.proving import code, decoys, fives, ledger
 from bugzoo.proving import leaks as search
 from bugzoo.proving import shown as sight
 from bugzoo.proving.leaks import leaks, probe
-from bugzoo.proving.trials import AT_MOST, HALF, Trial, reliable, told, trials, verdict
 from bugzoo.proving.tried import conditions, judged_by
 from bugzoo.running.pool import run_all
 

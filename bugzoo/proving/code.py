@@ -88,7 +88,7 @@ def _grading() -> str:
     return short(code_of(*roots, without=TEXTS | SAID), claims)
 
 
-SHOWN = ("cell", "groups", "workbench", "looks", "healthy", "debrief", "five_form", "five_runs")
+SHOWN = ("cell", "groups", "workbench", "looks", "healthy", "debrief", "kinds.five.widgets", "kinds.five.runs")
 """Modules of grading whose output a learner sees."""
 
 

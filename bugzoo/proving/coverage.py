@@ -9,13 +9,13 @@ from bugzoo import programs
 from bugzoo.diagnostics import instrument
 from bugzoo.faults.model import Fault
 from bugzoo.grading.exercises import exercises
+from bugzoo.grading.trials import Trial, trials, verdict
 from bugzoo.proving import code, ledger, look_alikes, standing, tried
 from bugzoo.proving.cells import SEEDS, control_about, device_of, judge_full, judge_seeds, named
 from bugzoo.proving.check import Proof, judge, key_of, prove_one, work_of
 from bugzoo.proving.completeness import is_about, lacks, of_fault
 from bugzoo.proving.look_alikes import Pair, pairs
 from bugzoo.proving.matrix import Cell
-from bugzoo.proving.trials import Trial, trials, verdict
 from bugzoo.scenario import Scenario, fits
 
 Again = Callable[[], list[str]]

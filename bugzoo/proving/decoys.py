@@ -13,7 +13,7 @@ from typing import Any
 from bugzoo.diagnostics import instrument
 from bugzoo.faults.evidence import number, parse
 from bugzoo.fingerprint import code_of
-from bugzoo.grading.decoys import marks
+from bugzoo.grading.kinds.decoy.marks import marks
 from bugzoo.proving import code
 from bugzoo.proving.cells import Result, fired, named
 from bugzoo.proving.measured import Progress, measured

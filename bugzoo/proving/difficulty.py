@@ -19,8 +19,8 @@ from typing import Any
 from bugzoo import faults as catalogue
 from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
+from bugzoo.grading.trials.pretences import PRETENCES
 from bugzoo.proving import ledger
-from bugzoo.proving.pretences import PRETENCES
 
 LOUD = ("crash", "hang", "oom", "non_finite")
 """Symptoms that cannot be overlooked: their effect is infinite."""

@@ -16,12 +16,14 @@ from bugzoo.diagnostics.causes import words
 from bugzoo.faults.evidence import parse
 from bugzoo.files import write_atomic
 from bugzoo.fingerprint import code_of
-from bugzoo.grading import another, fives, recordings
+from bugzoo.grading import another
 from bugzoo.grading.answers import causes
 from bugzoo.grading.exercises import load
 from bugzoo.grading.healthy import job
+from bugzoo.grading.kinds.five import answers as fives
+from bugzoo.grading.kinds.five import recordings
+from bugzoo.grading.kinds.five.recordings import JUDGED, Recorded, recorded_views
 from bugzoo.grading.model import Exercise
-from bugzoo.grading.recordings import JUDGED, Recorded, recorded_views
 from bugzoo.proving import code, ledger
 from bugzoo.running import Run, run_worker
 from bugzoo.scenario import Scenario
@@ -44,7 +46,7 @@ def trained(exercise: Exercise, tell: Tell = lambda done, of: None) -> list[Run]
     made: list[Run] = []
     for scenario in fives.runs(exercise):
         tell(len(made), fives.RUNS)
-        run = run_worker(job(scenario.source, scenario.ranks, after="bugzoo.grading.recordings:measured"))
+        run = run_worker(job(scenario.source, scenario.ranks, after="bugzoo.grading.kinds.five.recordings:measured"))
         if run.outcome != "finished":
             raise RuntimeError(f"{exercise.name}: a run ended as {run.outcome}; only finished runs can be recorded")
         made.append(run)
@@ -91,7 +93,9 @@ def key_of(exercise: Exercise) -> str:
     """Return the key of all that the proof depends on: programs, recording, answers, and the code that measures."""
     place = recordings.path(exercise.name)
     kept = place.read_text(encoding="utf-8") if place.is_file() else ""
-    by = code_of("bugzoo.grading.recordings:measured", "bugzoo.grading.fives:grade", without=code.TEXTS)
+    by = code_of(
+        "bugzoo.grading.kinds.five.recordings:measured", "bugzoo.grading.kinds.five.answers:grade", without=code.TEXTS
+    )
     about = (texts(exercise), kept, fives.broken(exercise), exercise.points, exercise.about_fault[0].evidence)
     return code.keyed(about, (by, code.core()))
 

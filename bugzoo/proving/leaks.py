@@ -8,21 +8,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from bugzoo import diagnostics
-from bugzoo.grading import fives
 from bugzoo.grading.answers import true_causes
 from bugzoo.grading.exercises import load
 from bugzoo.grading.groups import GROUPS
+from bugzoo.grading.kinds.break_.lazy import LAZY_BREAKS
+from bugzoo.grading.kinds.five import answers as fives
+from bugzoo.grading.kinds.five.recordings import recorded_views, recording
+from bugzoo.grading.kinds.two.cells import FORMS
 from bugzoo.grading.lines import TITLES
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.notebook import build
-from bugzoo.grading.notebook_two import FORMS
-from bugzoo.grading.recordings import recorded_views, recording
 from bugzoo.grading.repairs import all_made
 from bugzoo.grading.symptoms import title
 from bugzoo.grading.texts import handed_out
-from bugzoo.proving.lazy_breaks import LAZY_BREAKS
+from bugzoo.grading.trials import generic
 from bugzoo.proving.notebook_run import run_notebook
-from bugzoo.proving.trials import generic
 
 _SMALL = set(
     "about after again already always before being below between contains could first every have into itself"

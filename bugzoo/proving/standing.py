@@ -29,7 +29,7 @@ MAKING = (
     "bugzoo.proving.look_alikes:key_of",
     "bugzoo.proving.look_alikes:pairs",
     "bugzoo.proving.tried:lacks",
-    "bugzoo.proving.trials:of_case",
+    "bugzoo.grading.trials:of_case",
 )
 """Entry points of the code that builds texts, and keys from them."""
 MEASURING = frozenset(f"bugzoo.{room}" for room in ("running", "watching", "rerun", "diagnostics", "plots", "lab"))

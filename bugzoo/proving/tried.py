@@ -21,7 +21,7 @@ from bugzoo.proving import code
 from bugzoo.scenario import Scenario, plainest
 
 if TYPE_CHECKING:
-    from bugzoo.proving.trials import Trial
+    from bugzoo.grading.trials import Trial
 
 ATTACKS = 3
 """Number of attacks on each fault, drawn by its id; all faults together cover every attack."""
@@ -66,7 +66,7 @@ class Tried:
 
     def judge(self) -> list[str]:
         """Build the ledger's entry; return sentences on unexpected results."""
-        from bugzoo.proving.trials import verdict
+        from bugzoo.grading.trials import verdict
 
         if self.in_ledger:
             return []
@@ -151,7 +151,7 @@ _known: dict[str, list["Trial"]] = {}
 
 
 def _of_cell(scenario: Scenario) -> list["Trial"]:
-    from bugzoo.proving.trials import of_case
+    from bugzoo.grading.trials import of_case
 
     [(fault, _)] = scenario.specs
     found = list(of_case(scenario))
@@ -203,7 +203,7 @@ def made_key(scenario: Scenario) -> str:
 
 
 def _making() -> str:
-    roots = ("bugzoo.proving.tried:_of_cell", "bugzoo.proving.trials:of_case", "bugzoo.proving.trials:verdict")
+    roots = ("bugzoo.proving.tried:_of_cell", "bugzoo.grading.trials:of_case", "bugzoo.grading.trials:verdict")
     return code_of(*roots, "bugzoo.grading.repairs", "bugzoo.injection:change", without=JUDGING | code.SAID)
 
 
@@ -228,7 +228,7 @@ def _written(entry: Mapping[str, Any]) -> dict[str, Result]:
 def grade_one(asked: Asked) -> Result:
     """Grade one submission."""
     from bugzoo.grading.quick import quick
-    from bugzoo.proving.trials import told
+    from bugzoo.grading.trials import told
 
     fault, program, trial = asked
     scenario = Scenario(program, (fault,))
@@ -244,7 +244,7 @@ def grade_all(
     waiting = [(cell, key) for cell in cells for key in cell.missing()]
     if not waiting:
         return 0
-    from bugzoo.proving.trials import reliable
+    from bugzoo.grading.trials import reliable
     from bugzoo.running.pool import run_all
 
     done = 0

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from bugzoo import faults, programs
 from bugzoo.errors import UserError
+from bugzoo.grading import trials
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.plain import outside
 from bugzoo.grading.texts import handed_out, tidy
-from bugzoo.proving import trials
-from bugzoo.proving.trials import Trial
+from bugzoo.grading.trials import Trial
 from bugzoo.scenario import Scenario
 
 KINDS = {"solution": "right", "correct": "right", "half": "right", "attack": "attack"}

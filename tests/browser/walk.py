@@ -13,8 +13,9 @@ from bugzoo.choices import choices
 from bugzoo.course.book import notebook
 from bugzoo.course.questions import Choices, Match, Number, Order, Question
 from bugzoo.course.source import Lesson
-from bugzoo.grading import diagnosis, fives, repairs
+from bugzoo.grading import diagnosis, repairs
 from bugzoo.grading.answers import right
+from bugzoo.grading.kinds.five import answers as fives
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.notebook import build
 from bugzoo.grading.onset import onset

@@ -8,10 +8,12 @@ import pytest
 
 from bugzoo import record
 from bugzoo.errors import UserError
-from bugzoo.grading import breaking, cell, debrief
+from bugzoo.grading import cell, debrief
 from bugzoo.grading.answers import accepted, grade_diagnosis
 from bugzoo.grading.exercises import exercises, load, with_diagnosis
 from bugzoo.grading.grade import grade_exercise
+from bugzoo.grading.kinds.break_ import verdict as breaking
+from bugzoo.grading.kinds.break_.lazy import LAZY_BREAKS
 from bugzoo.grading.model import Check
 from bugzoo.grading.notebook import build
 from bugzoo.grading.repairs import all_made
@@ -20,7 +22,6 @@ from bugzoo.grading.unchanged_parts import PARTS, changed
 from bugzoo.instructor import submission
 from bugzoo.instructor.tasks import ExerciseTask
 from bugzoo.lab.hints import TRY
-from bugzoo.proving.lazy_breaks import LAZY_BREAKS
 from bugzoo.running import Reading, Run
 
 NAME = "06_knows_nothing"

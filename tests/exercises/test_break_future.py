@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from bugzoo import programs
-from bugzoo.grading import both_modes, breaking
+from bugzoo.grading import both_modes
 from bugzoo.grading.answers import accepted
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import grade_exercise
+from bugzoo.grading.kinds.break_ import verdict as breaking
 from bugzoo.grading.model import FOR_A_PERSON, Break, Check
 from bugzoo.grading.notebook import build
 from bugzoo.grading.repairs import all_made

@@ -13,10 +13,14 @@ import pytest
 from bugzoo import record, views
 from bugzoo.errors import UserError
 from bugzoo.grading import __main__ as grader
-from bugzoo.grading import another, cell, debrief_five, five_runs, fives, recordings
+from bugzoo.grading import another, cell
 from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.kinds.five import answers as fives
+from bugzoo.grading.kinds.five import debrief as debrief_five
+from bugzoo.grading.kinds.five import recordings
+from bugzoo.grading.kinds.five import runs as five_runs
+from bugzoo.grading.kinds.five.recordings import Recorded, recorded_views, recording
 from bugzoo.grading.notebook import build
-from bugzoo.grading.recordings import Recorded, recorded_views, recording
 from bugzoo.plots import five_curves
 from bugzoo.proving import check
 from bugzoo.proving import fives as proof

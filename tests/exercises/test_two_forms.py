@@ -10,10 +10,10 @@ from bugzoo.errors import UserError
 from bugzoo.grading import cell, handed_in
 from bugzoo.grading.answers import filled, grade_diagnosis
 from bugzoo.grading.exercises import load
-from bugzoo.grading.findings import KEY
+from bugzoo.grading.kinds.two.cells import FORMS
+from bugzoo.grading.kinds.two.findings import KEY
 from bugzoo.grading.model import Result
 from bugzoo.grading.notebook import build
-from bugzoo.grading.notebook_two import FORMS
 from bugzoo.grading.workbench import Program
 from bugzoo.lab.hints import tries
 from bugzoo.proving import leaks

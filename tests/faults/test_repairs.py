@@ -8,8 +8,8 @@ from bugzoo.diagnostics import causes as table
 from bugzoo.faults.evidence import parse
 from bugzoo.grading.repairs import pretences, repairs
 from bugzoo.grading.texts import same_program, tidy
-from bugzoo.proving.pretences import PRETENCES
-from bugzoo.proving.trials import generic
+from bugzoo.grading.trials import generic
+from bugzoo.grading.trials.pretences import PRETENCES
 from bugzoo.scenario import Scenario, fits
 from tests.diagnostics.test_causes import ALL
 from tests.waiting import WAITING

@@ -9,17 +9,18 @@ from bugzoo import faults
 from bugzoo.choices import offered
 from bugzoo.diagnostics.causes import OTHER, cause, words
 from bugzoo.errors import UserError
-from bugzoo.grading import decoys, healthy
+from bugzoo.grading import healthy
 from bugzoo.grading.against import answer
 from bugzoo.grading.answers import accepted, causes, pairs, right
 from bugzoo.grading.debrief import text as debriefed
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade, grade_exercise, try_exercise
+from bugzoo.grading.kinds.decoy import marks as decoys
 from bugzoo.grading.model import Check, Result
 from bugzoo.grading.texts import handed_out, healthy_text, same_program, tidy
+from bugzoo.grading.trials import trials
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.proving import leaks
-from bugzoo.proving.trials import trials
 from bugzoo.scenario import Scenario
 from tests.redteam.idioms import IDIOMS, Idiom
 from tests.sampling import only_in_prove

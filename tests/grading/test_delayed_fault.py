@@ -5,7 +5,7 @@ import pytest
 from bugzoo.grading import delayed_fault
 from bugzoo.grading.grade import grade
 from bugzoo.grading.model import FOR_A_PERSON
-from bugzoo.proving.attacks import attacks
+from bugzoo.grading.trials.attacks import attacks
 from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario
 from bugzoo.watching.trace import Trace

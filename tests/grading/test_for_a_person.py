@@ -14,10 +14,10 @@ from bugzoo.grading.model import FOR_A_PERSON, Check, Result
 from bugzoo.grading.notebook import build
 from bugzoo.grading.own_decisions import Decision
 from bugzoo.grading.texts import handed_out
+from bugzoo.grading.trials import Trial, of_case, verdict
 from bugzoo.instructor import grade_class, tasks
 from bugzoo.instructor.gradebook import notes
 from bugzoo.lab.hints import tries
-from bugzoo.proving.trials import Trial, of_case, verdict
 from bugzoo.scenario import Scenario
 from tests.instructor.class_of import hand_in
 

@@ -5,8 +5,8 @@ import pytest
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.plain import outside
 from bugzoo.grading.texts import handed_out, tidy
-from bugzoo.proving.attacks import attacks
-from bugzoo.proving.trials import trials
+from bugzoo.grading.trials import trials
+from bugzoo.grading.trials.attacks import attacks
 from bugzoo.scenario import Scenario
 from bugzoo.syntax import parse
 from tests.sampling import only_in_prove

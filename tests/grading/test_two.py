@@ -7,21 +7,21 @@ import pytest
 
 import bugzoo.grading.grade as room
 from bugzoo.diagnostics.causes import NOTHING, OTHER
-from bugzoo.grading import against, findings, partial_credit
+from bugzoo.grading import against, partial_credit
 from bugzoo.grading.answers import accepted, causes, filled, grade_diagnosis, pairs, right
 from bugzoo.grading.debrief import text as debriefed
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.findings import KEY
 from bugzoo.grading.grade import HALF, IN_TWO, grade_exercise
 from bugzoo.grading.halves import PLAIN, half, halves
+from bugzoo.grading.kinds.two import findings, proof
+from bugzoo.grading.kinds.two.findings import KEY
 from bugzoo.grading.model import Check, Result
 from bugzoo.grading.texts import handed_out, healthy_text, same_program
+from bugzoo.grading.trials import AT_MOST, Trial, trials, verdict
 from bugzoo.instructor.chosen_combinations import COMBINATIONS
 from bugzoo.instructor.combinations import Combination
 from bugzoo.instructor.tasks import ExerciseTask
 from bugzoo.proving import check
-from bugzoo.proving import findings as proof
-from bugzoo.proving.trials import AT_MOST, Trial, trials, verdict
 from bugzoo.running import Reading
 from bugzoo.scenario import parse_spec
 

@@ -16,8 +16,8 @@ import pytest
 
 from bugzoo.cli import output
 from bugzoo.errors import UserError
+from bugzoo.grading.trials.attacks import attacks
 from bugzoo.instructor import grade_class, tasks
-from bugzoo.proving.attacks import attacks
 from tests.cli.conftest import bugzoo  # noqa: F401
 from tests.instructor.class_of import PATCH, answer, by_buttons, cell, clear_gradients, hand_in, text
 from tests.sampling import only_in_prove

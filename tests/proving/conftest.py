@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from bugzoo.diagnostics.verdict import Verdict
+from bugzoo.grading.trials import MUST_PASS
 from bugzoo.proving import cells, measured, tried
-from bugzoo.proving.trials import MUST_PASS
 
 
 @pytest.fixture(autouse=True)

@@ -16,9 +16,9 @@ from bugzoo.grading.another import ends
 from bugzoo.grading.answers import filled, offered
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.model import FOR_A_PERSON, Check, Exercise, Result
+from bugzoo.grading.trials import MUST_PASS, trials
 from bugzoo.proving import leaks, ledger
 from bugzoo.proving.check import CheckReport, Proof, check, diagnoses
-from bugzoo.proving.trials import MUST_PASS, trials
 from bugzoo.running import Reading
 from tests.sampling import only_in_prove
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.trials import Trial, verdict
 from bugzoo.instructor.chosen_combinations import DECOYS
 from bugzoo.proving import check, decoys
-from bugzoo.proving.trials import Trial, verdict
 from bugzoo.scenario import Scenario
 
 CASE = Scenario("mlp", ("loss/sum_reduction",), decoy="traps/clipping_bites_rarely")

@@ -9,8 +9,8 @@ from bugzoo import faults, programs
 from bugzoo.faults import Swap
 from bugzoo.grading import quick
 from bugzoo.grading.model import Check, Result
+from bugzoo.grading.trials import MUST_PASS
 from bugzoo.proving import code, completeness, ledger, tried
-from bugzoo.proving.trials import MUST_PASS
 from bugzoo.proving.verify import verify
 from bugzoo.scenario import Scenario, fits, plainest
 from tests.sampling import only_in_prove

@@ -104,8 +104,8 @@ def test_verify_gives_the_same_table(cluster: Cluster, tmp_path: Path, monkeypat
 @pytest.mark.sampled(0)
 def test_check_gives_the_same_results(cluster: Cluster) -> None:
     from bugzoo.grading.exercises import load
+    from bugzoo.grading.trials import trials
     from bugzoo.proving.check import prove_one
-    from bugzoo.proving.trials import trials
     from bugzoo.running.pool import run_all
 
     def told(result: dict[str, Any]) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from bugzoo import faults, record
 from bugzoo.diagnostics.numbers import digits
 from bugzoo.frontend import headless
-from bugzoo.grading import fives
 from bugzoo.grading.another import parted
 from bugzoo.grading.another_button import AnotherButton
 from bugzoo.grading.debrief import further
 from bugzoo.grading.exercises import load
+from bugzoo.grading.kinds.five import answers as fives
+from bugzoo.grading.kinds.five.recordings import recording
 from bugzoo.grading.model import Exercise
-from bugzoo.grading.recordings import recording
 from bugzoo.scenario import Scenario
 
 

@@ -15,8 +15,8 @@ from bugzoo.draws import draw
 from bugzoo.errors import UserError
 from bugzoo.grading import parse_answers
 from bugzoo.grading.diagnosis import known_cause
+from bugzoo.grading.kinds.five.recordings import Recorded, recorded_views, recording
 from bugzoo.grading.model import Check, Exercise, Five, Result, state_of
-from bugzoo.grading.recordings import Recorded, recorded_views, recording
 from bugzoo.scenario import Scenario
 
 RUNS = 5

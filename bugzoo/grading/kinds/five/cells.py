@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bugzoo.grading import fives
+from bugzoo.grading.kinds.five import answers as fives
 from bugzoo.grading.model import Exercise
 from bugzoo.notebooks import code, markdown
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from bugzoo.diagnostics.causes import words
 from bugzoo.grading.answers import filled, grade_diagnosis, right
-from bugzoo.grading.findings import KEY
+from bugzoo.grading.kinds.two.findings import KEY
 from bugzoo.grading.model import Exercise
-from bugzoo.proving.trials import HALF, Trial
+from bugzoo.grading.trials import HALF, Trial
 
 
 def asked(exercise: Exercise) -> list[tuple[list[dict[str, Any]], float]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bugzoo.diagnostics.numbers import Number
     from bugzoo.running import Run
 
-FOLDER = Path(__file__).parent / "recorded"
+FOLDER = Path(__file__).parents[2] / "recorded"
 JUDGED = "instrument "
 """Before the name of an instrument among a run's readings; some views have the same name."""
 DIGITS = 5

@@ -11,8 +11,8 @@ from typing import Any
 from bugzoo import record, views
 from bugzoo.errors import UserError, unknown
 from bugzoo.frontend import fit, headless
-from bugzoo.grading.fives import FREE, NONE, PRICE, RUNS, five, named_run, opened, price
-from bugzoo.grading.recordings import recorded_views, recording
+from bugzoo.grading.kinds.five.answers import FREE, NONE, PRICE, RUNS, five, named_run, opened, price
+from bugzoo.grading.kinds.five.recordings import recorded_views, recording
 from bugzoo.lab.look import show
 
 PARTS = 10
@@ -75,7 +75,7 @@ class FiveRuns:
         if headless():
             print(f'Open a reading with runs.look("{recorded_views()[0]}", 1). {self.cost()}')
             return
-        from bugzoo.grading.five_form import Readings
+        from bugzoo.grading.kinds.five.widgets import Readings
 
         Readings(self)
 
@@ -84,7 +84,7 @@ class FiveRuns:
         if headless():
             print(f"Answer with {CALL}. The causes are in runs.causes, the views in runs.views().")
             return
-        from bugzoo.grading.five_form import FiveForm
+        from bugzoo.grading.kinds.five.widgets import FiveForm
 
         FiveForm(self)
 

@@ -9,12 +9,12 @@ from bugzoo.faults.model import Fault
 from bugzoo.grading.answers import accepted, right, true_causes
 from bugzoo.grading.diagnosis import changed_lines
 from bugzoo.grading.halves import half, halves
+from bugzoo.grading.kinds.break_.lazy import LAZY_BREAKS
 from bugzoo.grading.model import FOR_A_PERSON, Exercise, Result
 from bugzoo.grading.repairs import Params, all_made, made, pretences, repairs
 from bugzoo.grading.texts import handed_out, healthy_text, same_program, tidy
-from bugzoo.proving.attacks import attacks
-from bugzoo.proving.lazy_breaks import LAZY_BREAKS
-from bugzoo.proving.pretences import PRETENCES
+from bugzoo.grading.trials.attacks import attacks
+from bugzoo.grading.trials.pretences import PRETENCES
 from bugzoo.scenario import Scenario
 
 MUST_PASS, MUST_FAIL = ("solution", "correct", "touched"), ("unsolved", "degenerate", "attack")

@@ -7,13 +7,13 @@ import ipywidgets as w
 
 from bugzoo import record
 from bugzoo.errors import UserError
-from bugzoo.grading.fives import NONE, RUNS
-from bugzoo.grading.recordings import recorded_views
+from bugzoo.grading.kinds.five.answers import NONE, RUNS
+from bugzoo.grading.kinds.five.recordings import recorded_views
 from bugzoo.lab import page
 from bugzoo.lab.diagnosis_face import choice
 
 if TYPE_CHECKING:
-    from bugzoo.grading.five_runs import FiveRuns
+    from bugzoo.grading.kinds.five.runs import FiveRuns
 
 POSITIONS = [*((f"run {place}", place) for place in range(1, RUNS + 1)), ("none: all five are healthy", NONE)]
 
