@@ -211,14 +211,14 @@ def record_runs(
     Example: `bugzoo exercises record 02`
     """
     from bugzoo.grading.exercises import load
-    from bugzoo.grading.kinds.five.answers import five
+    from bugzoo.grading.kinds.five.answers import cases, five
 
     name = load(exercise).name
     five(load(name))  # another kind is reported before torch is loaded
     from bugzoo.proving import fives
 
     found = {}
-    for case in fives.cases(name):
+    for case in cases(load(name)):
         with progress(f"runs of {case.name}", json) as tell:
             found[case.name] = fives.record(case, tell)
     if json:

@@ -12,19 +12,14 @@ from bugzoo.running.warm import warm_up
 
 def answer(name: str, question: dict[str, Any]) -> Result:
     """Answer one question about an exercise. Raises UserError."""
-    if (exercise := load(name)).five:
-        from bugzoo.grading.kinds.five import answers as fives
-
-        return fives.grade(exercise, question.get("diagnosis"))
+    exercise = load(name)
     if question["kind"] == "diagnosis":
-        from bugzoo.grading import against
         from bugzoo.grading.answers import grade_diagnosis
 
-        return against.answered(name, question["diagnosis"], grade_diagnosis(name, question["diagnosis"]))
+        record = question["diagnosis"]
+        return exercise.kind.answered(exercise, record, grade_diagnosis(name, record))
     if question["kind"] == "repair" and set_aside.graded_class():
-        from bugzoo.grading.texts import handed_out
-
-        if found := set_aside.set_aside(question["source"], handed_out(exercise), set_aside.allowed()):
+        if found := set_aside.set_aside(question["source"], exercise.handed_out, set_aside.allowed()):
             return replace(found, max_points=exercise.points[0])
     warm_up(clean=True)  # before the imports below, so that both processes import in parallel
     from bugzoo.grading import salt

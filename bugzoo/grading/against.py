@@ -1,7 +1,7 @@
 """The answer to a wrong cause: a number of this run that speaks against it, and the view in which it stands."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from bugzoo import choices, views
@@ -12,10 +12,8 @@ from bugzoo.faults.evidence import Claim, parse
 from bugzoo.faults.model import LookAlike
 from bugzoo.grading import parse_answers
 from bugzoo.grading.diagnosis import known_cause, seen_in
-from bugzoo.grading.exercises import load
 from bugzoo.grading.looks import measured
 from bugzoo.grading.model import Exercise, Result
-from bugzoo.grading.texts import handed_out
 from bugzoo.views import views_of
 
 WOULD = {">": "above", ">=": "at least", "<": "below", "<=": "at most", "==": "exactly"}
@@ -24,36 +22,21 @@ MENDED = "Here, once the other fault is repaired"
 """A look-alike's text is about a run with one fault."""
 
 
-def answered(name: str, record: Mapping[str, Any] | None, result: Result) -> Result:
+def answered(exercise: Exercise, record: Mapping[str, Any] | None, result: Result) -> Result:
     """Put the answer to a wrong cause in front of a result's message; the program runs once for it."""
-    if load(name).second and result.status == "wrong" and record:
-        result.message = " ".join(filter(None, [*_of_findings(load(name), record), result.message]))
-    elif result.status == "wrong" and not result.share and record:
+    if result.status == "wrong" and not result.share and record:
         looked = seen_in(parse_answers.names(record.get("evidence")))
-        said = answer(name, known_cause(record.get("cause")), looked)
+        said = answer(exercise, known_cause(record.get("cause")), looked)
         result.message = f"{said} {result.message}".strip()
     return result
 
 
-def _of_findings(exercise: Exercise, record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the answer to each finding with a wrong cause, unless the other finding has the same cause rightly."""
-    from bugzoo.grading.kinds.two import findings
-
-    given = findings.listed(record)
-    for place, (of, one) in enumerate(zip(findings.matched(exercise, given), given, strict=True), 1):
-        known = any(findings.found(exercise, fault, one) for fault in range(len(given)))
-        if findings.cause(one) and not known:
-            looked = seen_in(parse_answers.names(one.get("evidence")))
-            yield f"Finding {place}: {answer(exercise.name, known_cause(findings.cause(one)), looked, of)}"
-
-
-def answer(name: str, word: str, looked: list[str], of: int = 0) -> str:
+def answer(exercise: Exercise, word: str, looked: list[str], of: int = 0) -> str:
     """Return what speaks against a wrong cause, first in the views that the learner opened (`looked`).
 
     Where no number of a view does, the look-alike's test says what it would show there and what it shows here. So does
     the decoy's test for the cause that the decoy looks like. `of`: of two faults the one that is not found.
     """
-    exercise = load(name)
     if word == NOTHING:
         return _something(exercise, looked, of)
     fault = exercise.about_faults[of][0]
@@ -68,7 +51,7 @@ def answer(name: str, word: str, looked: list[str], of: int = 0) -> str:
         break
     alike = [like for one in (fault, *(one for one, _ in exercise.about_faults)) for like in one.look_alikes]
     like = next((like for like in alike if cause(like.other).word == word), None)
-    return _told(like, MENDED if exercise.second else "Here") if like else NOTHING_SPEAKS
+    return _told(like, MENDED if len(exercise.faults) > 1 else "Here") if like else NOTHING_SPEAKS
 
 
 def _told(like: LookAlike, here: str = "Here") -> str:
@@ -82,7 +65,7 @@ def _number(exercise: Exercise, word: str, claims: list[Claim], looked: list[str
     names = list(dict.fromkeys(view for view, _ in seen.values() if not views.reruns(view)))
     if not names:
         return ""
-    readings = measured(names, handed_out(exercise), exercise.scenario.ranks)
+    readings = measured(names, exercise.handed_out, exercise.scenario.ranks)
     texts: dict[bool, str] = {}
     for claim, (view, row) in seen.items():
         value = row.value(readings[view].numbers) if view in readings else None
@@ -115,7 +98,7 @@ def _something(exercise: Exercise, looked: list[str], of: int) -> str:
     from bugzoo.grading.answers import telling
 
     names = [one for one in telling(exercise, of) if not views.reruns(one)]
-    readings = measured(names, handed_out(exercise), exercise.scenario.ranks) if names else {}
+    readings = measured(names, exercise.handed_out, exercise.scenario.ranks) if names else {}
     found = {name: rows for name, one in readings.items() if (rows := views.outside(name, one.numbers))}
     for name in sorted(found, key=lambda name: name not in looked):
         row = found[name][0]

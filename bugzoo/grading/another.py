@@ -33,40 +33,37 @@ def parted(name: str) -> tuple[str, int, str]:
 def case(exercise: Exercise, number: int, end: str = "") -> Exercise:
     """Return the case of that number, from 1; with `end`, ".low" or ".high", its lowest or highest choices.
 
-    Raises UserError for an exercise without further tickets, and for a *five* of which all recordings are drawn.
+    Raises UserError for an exercise without further tickets, and for one of which all recordings are drawn.
     """
     if not exercise.tickets:
         raise UserError(f"Exercise {exercise.name} has no further tickets.")
-    if exercise.five and number > len(exercise.tickets):
+    if not exercise.kind.program and number > len(exercise.tickets):
         raise UserError(f"Exercise {exercise.name} has {len(exercise.tickets)} further recordings. You have drawn all.")
     ticket = exercise.tickets[(number - 1) % len(exercise.tickets)]
     pick = _ENDS[end] if end else draw("bugzoo", exercise.name, str(number)).pick
     program, fault = ticket.program or exercise.program, settle(ticket.fault or exercise.fault, pick)
-    second = settle(ticket.second or exercise.second, pick)
-    seed = int(pick("seed", 0, SEEDS - 1, True))
-    if (program, fault, second, seed) == (exercise.program, exercise.fault, exercise.second, exercise.seed):
-        seed = (seed + 1) % SEEDS  # not the exercise itself again
-    return replace(
+    kind = (ticket.kind or exercise.kind).settled(pick)
+    drawn = replace(
         exercise,
         name=f"{exercise.name}-{number}{end}",
         title=f"{exercise.title} ({number + 1})",
         story=ticket.story,
         program=program,
         fault=fault,
-        seed=seed,
+        kind=kind,
+        seed=int(pick("seed", 0, SEEDS - 1, True)),
         settings=exercise.settings if program == exercise.program else {},
-        five=ticket.five or exercise.five,
         about=ticket.about or (exercise.about if program == exercise.program else ""),
-        breaks=ticket.breaks or exercise.breaks,
-        decoy=ticket.decoy or exercise.decoy,
-        second=second,
         tickets=(),
     )
+    if (drawn.program, drawn.faults, drawn.seed) == (exercise.program, exercise.faults, exercise.seed):
+        return replace(drawn, seed=(drawn.seed + 1) % SEEDS)  # not the exercise itself again
+    return drawn
 
 
 def ends(exercise: Exercise) -> list[Exercise]:
-    """Return both ends of each ticket, for the proof; none of a *five*, whose tickets are recorded as they are drawn."""
-    if exercise.five:
+    """Return both ends of each ticket, for the proof; none where the tickets are recorded as they are drawn."""
+    if not exercise.kind.program:
         return []
     return [case(exercise, number, end) for number in range(1, len(exercise.tickets) + 1) for end in _ENDS]
 
@@ -107,13 +104,13 @@ def told(exercise: Exercise, progress: Callable[[int, int], None] = lambda done,
     An exercise that is not a drawn case comes back as it is. Raises UserError if a run does not finish. `progress` gets
     (runs done, all runs).
     """
-    if not parted(exercise.name)[1] or exercise.five:  # the story of a five quotes no number
+    if not parted(exercise.name)[1] or not exercise.kind.program:  # the story of recorded runs quotes no number
         return exercise
     from bugzoo.grading import healthy
-    from bugzoo.grading.texts import handed_out, healthy_text
+    from bugzoo.grading.texts import healthy_text
 
     made: dict[str, Any] = {}
-    texts = {"run": handed_out(exercise), "healthy": healthy_text(exercise)}
+    texts = {"run": exercise.handed_out, "healthy": healthy_text(exercise)}
     for name, text in texts.items():
         progress(len(made), len(texts))
         curve = healthy.recorded(text, exercise.scenario.ranks)

@@ -9,7 +9,7 @@ from bugzoo.grading.exercises import load
 
 WAIT = "Training the new case and its healthy twin: its ticket quotes both runs."
 RECORDED = "Opening the next recordings."
-"""Said of a *five*, whose runs are recorded already."""
+"""Said where the runs are recorded already."""
 
 
 class AnotherButton:
@@ -33,7 +33,7 @@ class AnotherButton:
     def _pressed(self, _: Any) -> None:
         from IPython.display import Markdown
 
-        told = RECORDED if load(self.exercise).five else WAIT
+        told = WAIT if load(self.exercise).kind.program else RECORDED
         self.button.disabled, self.said.value = True, f'<div class="bugzoo-status">{told}</div>'
         try:
             path = files.draw_another(self.exercise)

@@ -1,5 +1,6 @@
 """An exercise's right diagnosis, and the points of a submitted one."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from bugzoo import choices
@@ -8,35 +9,17 @@ from bugzoo.diagnostics import causes as table
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as judging
 from bugzoo.grading.exercises import load
-from bugzoo.grading.halves import both, half, halves
-from bugzoo.grading.kinds.five import answers as fives
+from bugzoo.grading.halves import half, halves
 from bugzoo.grading.model import Check, Exercise, Result, state_of
 from bugzoo.grading.onset import onset
-from bugzoo.grading.repairs import all_made, repairs
-from bugzoo.grading.texts import broken_text, handed_out, healthy_text
+from bugzoo.grading.texts import healthy_text
 from bugzoo.grading.tolerances import tolerances
-
-NO_DIAGNOSIS = "This exercise asks for an edit and has no diagnosis. Hand in your edit with cell.edit(...)."
-
-
-def accepted(exercise: Exercise) -> dict[str, str]:
-    """Return name -> text of every submission that passes; the solution comes first: the healthy text.
-
-    Of a *break* exercise it is the text with the fault, and the others are the edits that its declaration counts.
-    """
-    broken = handed_out(exercise)
-    if exercise.breaks:
-        return {"solution": broken_text(exercise)} | all_made(broken, exercise.breaks.counts, {})
-    solution = broken if exercise.trap else healthy_text(exercise)
-    if exercise.second:
-        return {"solution": solution} | both(exercise)
-    return {"solution": solution} | repairs(broken, *exercise.about_fault)
 
 
 def pairs(exercise: Exercise) -> dict[str, choices.Pair]:
     """Return the question about the test that follows each cause of its form; of two findings both forms have it."""
-    found = choices.pairs(*exercise.about_fault, exercise.scenario.ticket, suspected(exercise))
-    for of in range(len(exercise.faults)) if exercise.second else ():
+    found = choices.pairs(*exercise.about_fault, exercise.scenario.ticket, exercise.kind.suspected(exercise))
+    for of in range(len(exercise.faults)):
         found |= {word: one for word in true_causes(exercise, of) if (one := _pair(exercise, of, word))}
     return found
 
@@ -67,15 +50,7 @@ def offered(exercise: Exercise, of: int = 0) -> Choices:
 
 def causes(exercise: Exercise) -> tuple[str, ...]:
     """Return the causes that each of its forms offers."""
-    return choices.offered(*exercise.about_fault, exercise.scenario.ticket, suspected(exercise))
-
-
-def suspected(exercise: Exercise) -> tuple[str, ...]:
-    """Return what else its form has to offer: the causes of a second fault, else the cause that its decoy looks like."""
-    if exercise.second:
-        return true_causes(exercise, 1)
-    words = [table.cause(like.other).word for trap, _ in exercise.scenario.odd for like in trap.look_alikes]
-    return tuple(word for word in words if word not in (table.OTHER, table.NOTHING))[:1]
+    return choices.offered(*exercise.about_fault, exercise.scenario.ticket, exercise.kind.suspected(exercise))
 
 
 _right: dict[str, judging.Right] = {}
@@ -86,11 +61,11 @@ def right(exercise: Exercise, of: int = 0) -> judging.Right:
 
     Where only a run shows the first step, it runs once.
     """
-    fault, broken = exercise.about_faults[of], handed_out(exercise)
+    fault, broken = exercise.about_faults[of], exercise.handed_out
     step = onset(*fault, broken, exercise.scenario.ranks)
     key = repr((exercise, exercise.about_fault, of, step))
     if key not in _right:
-        texts = list((halves(exercise, of) if exercise.second else accepted(exercise)).values())
+        texts = list(halves(exercise, of).values())
         _right[key] = judging.right(*fault, broken, texts, offered(exercise, of), step)
     return _right[key]
 
@@ -98,8 +73,7 @@ def right(exercise: Exercise, of: int = 0) -> judging.Right:
 def filled(exercise: Exercise, of: int = 0) -> dict[str, Any]:
     """Return the full-score form of the solution notebook; its line is where the healthy text differs."""
     wanted = right(exercise, of)
-    mended = half(exercise, of) if exercise.second else healthy_text(exercise)
-    changed = judging.changed_lines(mended, handed_out(exercise))
+    changed = judging.changed_lines(half(exercise, of), exercise.handed_out)
     return {
         "cause": wanted.causes[0],
         "place": None if exercise.trap else changed[0][0],
@@ -110,21 +84,17 @@ def filled(exercise: Exercise, of: int = 0) -> dict[str, Any]:
 
 
 def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
+    """Grade the diagnosis of an exercise. Of two findings `record` holds a list. Raises UserError for an unknown exercise."""
+    exercise = load(name)
+    return exercise.kind.grade_diagnosis(exercise, record if isinstance(record, dict) else {})
+
+
+def grade_finding(exercise: Exercise, record: Mapping[str, Any]) -> Result:
     """Grade a diagnosis from `lab.DiagnosisForm`: cause, place (line), step, evidence (in order), test (letter).
 
     A fault named in a healthy program earns nothing, nor does "nothing" in a broken one. An unknown cause gets the list.
-    Of two findings `record` holds a list (`findings`). Raises UserError for an unknown exercise.
     """
-    exercise, record = load(name), record if isinstance(record, dict) else {}
     most = exercise.points[1]
-    if exercise.five:
-        return fives.grade(exercise, record)
-    if exercise.breaks:
-        return Result("not attempted", message=NO_DIAGNOSIS, max_points=most)
-    if exercise.second:
-        from bugzoo.grading.kinds.two.findings import grade
-
-        return grade(exercise, record)
     given = str(record.get("cause") or "")
     if not given:
         return Result("not attempted", message="The diagnosis is empty.", max_points=most)
@@ -165,6 +135,10 @@ def said(part: judging.Part) -> str:
 
 def about(exercise: Exercise) -> tuple[object, ...]:
     """Return what a repair's grade depends on besides the exercise's file: the two texts and the fault's file."""
-    causes = tuple(true_causes(exercise, of) for of in range(len(exercise.faults)))
-    known = causes if exercise.second else causes[0]
-    return handed_out(exercise), healthy_text(exercise), known, tolerances(exercise.scenario)
+    known = [true_causes(exercise, of) for of in range(len(exercise.faults))]
+    return (
+        exercise.handed_out,
+        healthy_text(exercise),
+        tuple(known) if len(known) > 1 else known[0],
+        tolerances(exercise.scenario),
+    )

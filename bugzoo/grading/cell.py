@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bugzoo import record
 from bugzoo.errors import UserError
@@ -23,18 +23,10 @@ from bugzoo.grading.groups import in_groups, sealed
 from bugzoo.grading.model import FOR_A_PERSON, UNCHANGED, Result
 from bugzoo.grading.workbench import Program, diagnosed
 
+if TYPE_CHECKING:
+    from bugzoo.grading.kinds import Repair
+
 OPENS = "Details open with your complete diagnosis, right or wrong. Then this cell grades the repair and prints every check."
-INCOMPLETE = (
-    "not attempted: your diagnosis is not complete. Choose a cause and its test in the form above the program, keep them, "
-    "then name the line and hand in."
-)
-INCOMPLETE_FIVE = (
-    "not attempted: your answer is not complete. Name a run, its cause and the view that told you, and hand in."
-)
-BOTH_FORMS = (
-    "not attempted: your diagnosis is not complete. Choose a cause and its test in both forms above the program, keep them, "
-    "then name the two lines and hand in each. If you have only one finding, choose “nothing is wrong” in the other form."
-)
 
 
 class Points(float):
@@ -64,24 +56,10 @@ def form(name: str, number: int = 1) -> Any:
 
     `number`: of an exercise with two findings, which one the form is for. Raises UserError for a form that is not there.
     """
-    from bugzoo.grading.answers import NO_DIAGNOSIS, causes, pairs
     from bugzoo.grading.exercises import load
-    from bugzoo.grading.texts import handed_out
-    from bugzoo.lab import DiagnosisForm
 
     exercise = load(name)
-    if exercise.breaks:
-        raise UserError(NO_DIAGNOSIS)
-    if number not in (numbers := range(1, len(exercise.forms) + 1)):
-        raise UserError(f"This exercise has no form {number}. Use {' or '.join(map(str, numbers))}.")
-    asked = {cause: (pair.other, pair.tests.texts) for cause, pair in pairs(exercise).items()}
-    return DiagnosisForm(
-        exercise.forms[number - 1],
-        tickets=exercise.forms,
-        causes=causes(exercise),
-        pairs=asked,
-        source=handed_out(exercise),
-    ).show()
+    return exercise.kind.form(exercise, number)
 
 
 def five(name: str) -> Any:
@@ -109,7 +87,7 @@ def repair(name: str, program: Any = None) -> float:
         forms = _forms(name)
     except UserError as error:
         return _nothing_yet(str(error))
-    if not (_kind(name) == "break" or diagnosed(*forms) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
+    if _kind(name).diagnosis and not (diagnosed(*forms) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
         return _tried(name, source)
     return _answer(
         name, {"kind": "repair", "source": source, "diagnosis": handed_in.counted(forms) or handed_in.last(forms)}
@@ -125,12 +103,12 @@ def diagnosis(name: str) -> float:
         forms = _forms(name)
     except UserError as error:
         return _nothing_yet(str(error))
-    if _kind(name) == "break":
+    if not _kind(name).diagnosis:
         return _answer(name, {"kind": "diagnosis", "diagnosis": None})
     last = handed_in.last(forms)
     first = handed_in.counted(forms)
     if first is None and last is not None and os.environ.get("NBGRADER_EXECUTION") != "autograde":
-        print(fit(BOTH_FORMS if len(forms) > 1 else INCOMPLETE_FIVE if _kind(name) == "five" else INCOMPLETE))
+        print(fit(_kind(name).incomplete))
         return worth(0)
     points = _answer(name, {"kind": "diagnosis", "diagnosis": first or last})
     if first and last and last["at"] > first["at"]:
@@ -145,28 +123,15 @@ def debrief(name: str, give_up: bool = False) -> None:
 
     In both cases the diagnosis must be handed in first, where there is one.
     """
-    from bugzoo.grading import debrief as page
     from bugzoo.grading.exercises import load
 
     exercise = load(name)
-    ticket = exercise.scenario.ticket
-    what = "edit" if exercise.breaks else "repair"
-    if exercise.five:
-        from bugzoo.grading.kinds.five import debrief as debrief_five
-
-        if diagnosed(ticket) or give_up:
-            debrief_five.show(exercise)
-        else:
-            print(f'The debrief opens with your answer. Or give up: cell.debrief("{exercise.name}", give_up=True)')
-    elif not (exercise.breaks or diagnosed(*exercise.forms)):
-        print("The debrief opens once you have handed in your diagnosis and your repair passes.")
-    elif (
-        not (passed := any(note.get("passed") or note.get("opens") for note in record.notes(ticket, "repair")))
-        and not give_up
-    ):
-        print(f'The debrief opens once your {what} passes. Or give up: cell.debrief("{exercise.name}", give_up=True)')
+    handed_in = record.notes(exercise.scenario.ticket, "repair")
+    passed = any(note.get("passed") or note.get("opens") for note in handed_in)
+    if told := exercise.kind.waits(exercise, passed, give_up):
+        print(told)
     else:
-        page.show(exercise, _of_notebook("program") if passed else None)  # else beside the healthy run
+        exercise.kind.debrief(exercise, _of_notebook("program") if passed else None)
 
 
 def _ticket(name: str) -> str:
@@ -175,8 +140,8 @@ def _ticket(name: str) -> str:
     return load(name).scenario.ticket
 
 
-def _kind(name: str) -> str:
-    """Return the kind of the exercise. A *break* has no diagnosis, so nothing is kept back."""
+def _kind(name: str) -> "Repair":
+    """Return the kind of an exercise."""
     from bugzoo.grading.exercises import load
 
     return load(name).kind
@@ -245,8 +210,10 @@ def _answer(name: str, question: dict[str, Any]) -> float:
     if question["kind"] == "repair":
         _mention(name, question["source"])
     say(result)
-    kind = "five" if _kind(name) == "five" else question["kind"]
-    record.attempt(name, kind, result.status, result.points, result.max_points)
+    kind = _kind(name)
+    record.attempt(
+        name, question["kind"] if kind.program else kind.work, result.status, result.points, result.max_points
+    )
     if question["kind"] == "repair":
         _note(name, question["source"], result, graded=True)
     return worth(result.points)
@@ -256,9 +223,8 @@ def _mention(name: str, source: str) -> None:
     """Say on one's own machine what a graded class would set aside."""
     from bugzoo.grading import set_aside
     from bugzoo.grading.exercises import load
-    from bugzoo.grading.texts import handed_out
 
-    if not set_aside.graded_class() and (told := set_aside.mention(source, handed_out(load(name)))):
+    if not set_aside.graded_class() and (told := set_aside.mention(source, load(name).handed_out)):
         print(fit(told))
 
 

@@ -6,12 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bugzoo import device
-from bugzoo.diagnostics.causes import says
 from bugzoo.grading import bands, delayed_fault, drawing, groups, lines, own_model, speed
 from bugzoo.grading.baseline import Baseline
 from bugzoo.grading.exercises import load
 from bugzoo.grading.judge import judge
-from bugzoo.grading.kinds.decoy import marks as decoys
 from bugzoo.grading.model import FOR_A_PERSON, UNCHANGED, Check, Result
 from bugzoo.grading.own_decisions import waiting
 from bugzoo.grading.partial_credit import repaired
@@ -32,9 +30,6 @@ HONEST = ("budget", "tools", "model size", "data", "report", "answers", "weights
 """A submission that fails one of these checks earns nothing for a partial repair either."""
 HALF = 0.6
 """Share of the points that all partial repairs of an assignment earn together while a fault is left."""
-IN_TWO = 1.0
-"""The same of a *two* exercise: its learner is told to look for a second fault, and either repair is half of the work."""
-ONE_OF_TWO = "One of two faults is repaired."
 WAITS = "Every check passes, but a person looks first at {}. A program that computes the same at every step needs none."
 """Said of a program that decides something by a counter, a clock or the step: what it may wait for is not tried."""
 
@@ -146,39 +141,15 @@ def grade_exercise(
 ) -> Result:
     """Grade a repair of an exercise; `points` are for the repair. Raises UserError for an unknown exercise.
 
-    A trap passes if its behavior is unchanged and the diagnosis says that nothing is wrong, hence `diagnosis`. A *break*
-    exercise is graded by its symptom, and has no diagnosis. A repair that also touches a decoy passes with less. A repair
-    of one of two faults earns half of the points.
+    What passes depends on the exercise's kind. A trap passes if its behavior is unchanged and the diagnosis says that
+    nothing is wrong, hence `diagnosis`.
     """
     exercise = load(name)
-    if exercise.breaks:
-        from bugzoo.grading.kinds.break_.verdict import grade_break
-
-        return grade_break(exercise, source, attempted=attempted, **options)
-    named = (diagnosis or {}).get("cause")
-    if exercise.trap and not named:
-        message = "The diagnosis is empty. First say what is wrong, if anything."
-        return Result("not attempted", message=message, max_points=exercise.points[0])
-    if exercise.trap and not says(named, exercise.about_fault[0].id):
-        saw = f"Your diagnosis says “{named}”. The run does not show it."
-        wanted = "The run should confirm the diagnosis."
-        blamed = Check("verdict", "wrong", saw, wanted, group="unchanged")
-        return Result("wrong", 0.0, [blamed], max_points=exercise.points[0])
-    asked = attempted or exercise.trap  # a healthy program may stay as it is
-    usual: dict[str, Any] = {"seeds": exercise.seeds, "seconds": exercise.seconds, "attempted": asked, "partly": IN_TWO}
-    result = decoys.priced(source, exercise.scenario, lambda case: grade(source, case, **usual | options))
-    if exercise.second and result.status == "wrong" and result.share:
-        result = replace(result, message=ONE_OF_TWO)
+    result = exercise.kind.grade(exercise, source, diagnosis or {}, attempted, options)
     return replace(result, points=round(result.share * exercise.points[0], 4), max_points=exercise.points[0])
 
 
 def try_exercise(name: str, source: str, **options: Any) -> Result:
-    """Run a repair before its diagnosis is complete: the status and the groups, no points. Raises UserError.
-
-    A change of a healthy program (a trap) is answered as one that does not find the fault.
-    """
+    """Run a repair before its diagnosis is complete: the status and the groups, no points. Raises UserError."""
     exercise = load(name)
-    seeds = exercise.seeds[:1] if exercise.trap else exercise.seeds
-    usual: dict[str, Any] = {"seeds": seeds, "seconds": exercise.seconds, "attempted": False}
-    result = decoys.priced(source, exercise.scenario, lambda case: grade(source, case, **usual | options))
-    return groups.sealed(groups.of_a_trap(result) if exercise.trap else result)
+    return groups.sealed(exercise.kind.tried(exercise, source, options))

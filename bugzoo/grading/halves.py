@@ -19,7 +19,7 @@ def halves(exercise: Exercise, of: int) -> dict[str, str]:
     return _different({PLAIN: half(exercise, of)} | repairs(broken_text(exercise), *exercise.about_faults[of]))
 
 
-def both(exercise: Exercise) -> dict[str, str]:
+def combined(exercise: Exercise) -> dict[str, str]:
     """Return name -> text for each combination of accepted repairs, without that of the solution."""
     found: dict[str, str] = {}
     first, second = exercise.about_faults

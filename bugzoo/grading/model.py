@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from bugzoo.faults.model import Fault, Written
+from bugzoo.faults.model import Fault
 from bugzoo.grading import lines
 from bugzoo.grading.groups import GROUPS
+from bugzoo.grading.kinds import Repair
 from bugzoo.plain import plain
 from bugzoo.printable import printable
 from bugzoo.scenario import Scenario
@@ -110,63 +111,6 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Break:
-    """What the edit of a *break* exercise has to produce, and what it may not touch.
-
-    Claims are texts as in a fault's evidence. They also know two groups. `grader`: metric and loss of the trained weights
-    in the grader's own copy of the evaluation, so the model must compute what the healthy one does. `both_modes`: what
-    later tokens do in train mode and in eval mode (`both_modes.py`).
-    """
-
-    must: tuple[str, ...]
-    """Claims that hold on every seed, such as `overfit_one_batch.ratio < 0.2`."""
-    on_average: tuple[str, ...]
-    """Claims about the means over the seeds."""
-    alarms: tuple[str, ...]
-    """Instruments that belong to the symptom. Any other that fires refuses the edit."""
-    stays: tuple[str, ...]
-    """Parts of the program that stay as they are: keys of `unchanged_parts.PARTS`."""
-    hints: tuple[str, str, str]
-    """From a nudge to the place. The fault's own hints help to find a fault, not to write one."""
-    moral: str
-    """What the debrief says after the edit passes."""
-    counts: Mapping[str, Written]
-    """Name -> another edit of the healthy program that does it."""
-    lazy: Mapping[str, Written]
-    """Name -> an edit that does not: the proof adds those that fit any program (`kinds/break_/lazy.py`)."""
-    views: tuple[str, ...] = ("loss_curve", "one_batch", "evaluation")
-    """The views that show the symptom, which the notebook opens; every other one is a call away."""
-
-    @property
-    def groups(self) -> frozenset[str]:
-        """What its claims are about: instruments, `grader` and `both_modes`."""
-        return frozenset(text.split(".")[0] for text in (*self.must, *self.on_average))
-
-
-@dataclass(frozen=True)
-class Healthy:
-    """One of the four healthy runs of a *five*: how it differs from the first run, besides the missing fault."""
-
-    seed: int = 0
-    """Added to the exercise's seed."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    trap: str = ""
-    """The spec of a trap: something odd and harmless."""
-
-
-@dataclass(frozen=True)
-class Five:
-    """The runs of a *five*: that of the exercise's fault, and four healthy ones. With a trap as the fault none is broken.
-
-    They are recorded once, by `bugzoo exercises record`. A learner gets curves and readings, and no code.
-    """
-
-    healthy: tuple[Healthy, Healthy, Healthy, Healthy]
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of all runs."""
-
-
-@dataclass(frozen=True)
 class Ticket:
     """Another story of an exercise and where its cases come from. What is left out is as in the exercise.
 
@@ -179,21 +123,16 @@ class Ticket:
     fault: str = ""
     """A spec that may leave parameters open: `freezing/frozen_layers?keep=2..4`."""
     about: str = ""
-    breaks: Break | None = None
-    decoy: str = ""
-    five: Five | None = None
-    second: str = ""
+    kind: Repair | None = None
+    """The same kind of exercise, with another declaration."""
 
 
 @dataclass(frozen=True)
 class Exercise:
     """A story, a scenario and a few settings; one file each, named as the notebook.
 
-    The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests. There are six
-    kinds. *repair*: find and repair the fault. *nothing*: the fault is a trap, and nothing is wrong. *break*: the learner
-    gets the healthy program and writes an edit that produces a symptom; the fault is one edit that does. *decoy*: a
-    repair beside something odd and harmless, which has to stay. *five*: five recorded runs without code; which is broken?
-    *two*: a repair of two faults, with a diagnosis form each.
+    The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests. `kind` says what is
+    asked (`kinds`).
     """
 
     title: str
@@ -202,6 +141,7 @@ class Exercise:
     program: str
     fault: str
     """The fault's spec, read only by the grader and the builder."""
+    kind: Repair = field(default_factory=Repair)
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     points: tuple[float, float] = (5.0, 5.0)
@@ -210,31 +150,22 @@ class Exercise:
     seconds: float = 60.0
     about: str = ""
     """The docstring of the program as handed out, if its own docstring says too much."""
-    breaks: Break | None = None
-    """What an edit must produce; this makes it a *break* exercise, without a diagnosis."""
     tickets: tuple[Ticket, ...] = ()
     """Three more tickets, for "another one like this"."""
     on_cpu: str = ""
     """One sentence: why its program runs on the CPU on every machine. Else the notebook's line says where it runs."""
-    decoy: str = ""
-    """A trap's spec: something odd and harmless in the program, before and after a repair. Touching it costs a point."""
-    five: Five | None = None
-    """The recorded runs; this makes it a *five*, without a program to read or to repair."""
-    second: str = ""
-    """The spec of a second fault, visible beside the first; this makes it a *two* exercise."""
     name: str = ""
     """The stem of the declaring file, set by the loader. A drawn case has its number after a hyphen."""
 
     @cached_property
     def scenario(self) -> Scenario:
         """The program with its fault, under the exercise's settings and seed."""
-        settings = {**self.settings, **(self.five.settings if self.five else {})}
-        return Scenario(self.program, self.faults, settings, self.seed, decoy=self.decoy)
+        return self.kind.scenario(self)
 
     @property
     def faults(self) -> tuple[str, ...]:
         """The spec of each fault: one, or two of a *two* exercise."""
-        return (self.fault, self.second) if self.second else (self.fault,)
+        return self.kind.faults(self)
 
     @property
     def about_fault(self) -> tuple[Fault, dict[str, float | int]]:
@@ -249,8 +180,7 @@ class Exercise:
     @property
     def forms(self) -> tuple[str, ...]:
         """The ticket of each diagnosis form: the exercise's own, or one for each of two findings."""
-        ticket = self.scenario.ticket
-        return tuple(f"{ticket}/{number}" for number in (1, 2)) if self.second else (ticket,)
+        return self.kind.forms(self.scenario.ticket)
 
     @property
     def trap(self) -> bool:
@@ -258,17 +188,11 @@ class Exercise:
         return self.about_fault[0].trap
 
     @property
-    def kind(self) -> str:
-        """Return "repair", "nothing", "break", "decoy", "five" or "two"."""
-        if self.five or self.second:
-            return "five" if self.five else "two"
-        return "break" if self.breaks else "nothing" if self.trap else "decoy" if self.decoy else "repair"
+    def handed_out(self) -> str:
+        """The program's text that the learner gets."""
+        return self.kind.handed_out(self)
 
     @property
     def hints(self) -> tuple[str, ...]:
         """Three hints, from a nudge to the line. Those of two faults take turns."""
-        if self.breaks:
-            return self.breaks.hints
-        return tuple(
-            hint for step in zip(*(fault.hints for fault, _ in self.about_faults), strict=True) for hint in step
-        )
+        return self.kind.hints_for(self)

@@ -4,38 +4,20 @@ The order follows a diagnosis: ticket, run, hypothesis, code (folded), more evid
 notebooks are not edited by hand; the same declaration gives the same bytes.
 """
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from bugzoo.device import ABOUT, LINE
 from bugzoo.grading import effort
-from bugzoo.grading.answers import accepted, filled
-from bugzoo.grading.kinds.break_ import cells as notebook_break
-from bugzoo.grading.kinds.five import cells as notebook_five
-from bugzoo.grading.kinds.two import cells as notebook_two
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.program import cell_heads, split
 from bugzoo.grading.set_aside import SAID
-from bugzoo.grading.texts import handed_out
 from bugzoo.notebooks import code, markdown, to_text
 from bugzoo.notebooks import notebook as of_cells
 
 KINDS = ("student", "solution", "instructor")
 STUB = "# Here by code, where the form above is not enough: YOUR CODE HERE"
 """The stub in place of a solution; it must not raise next to a filled-in form. Also in `nbgrader_config.py`."""
-_FIRST = (
-    "## What do you think?\n\nBefore you read the code: what is wrong, and how sure are you? And which test would tell your "
-    "cause from the one that looks most like it? Keep your answers here. Change them whenever the evidence changes your mind. "
-    "The [glossary](../notebooks/glossary.ipynb) explains the words."
-)
-_DIAGNOSIS = (
-    "## Your diagnosis\n\nName the line that has to change, or one beside which a line is missing, and the step at which the "
-    "fault first shows, if that is not the first one. If nothing is wrong, choose no line. Press Hand in. With the line your "
-    "diagnosis is complete, and the cells below open. The first complete diagnosis is graded; later ones are practice. Each of "
-    "its five parts is worth a point: cause, line, step, test, and a view that shows it.\n\n*Only for a graded class:* hand in "
-    'by code, in the cell below the form: `form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", '
-    'evidence=["first view", ...])`. `form.causes` lists the causes, '
-    "`form.asked(cause)` the question about the test. The first test is A."
-)
 DEVICE = (
     f'{ABOUT} The program keeps its own line `device = "cpu"`; for a GPU `program.run()` replaces it. '
     "The grader uses the CPU."
@@ -47,43 +29,20 @@ FOLDED = {"jupyter": {"source_hidden": True}}
 
 def build(exercise: Exercise, kind: str = "student", source: str = "", answer: str = "") -> str:
     """Return the notebook as JSON text, without outputs. `source`, `answer`: another program and filled-in form."""
-    cells = (_of_five if exercise.five else _of_program)(exercise, kind, source, answer)
-    stated = effort.stated(exercise, cells, "" if exercise.five else handed_out(exercise))
+    cells = exercise.kind.cells(exercise, kind, source, answer)
+    stated = effort.stated(exercise, cells, exercise.handed_out if exercise.kind.program else "")
     effort.show(cells[0], stated)
     return to_text(of_cells(cells, bugzoo={"ticket": exercise.scenario.ticket} | stated))
 
 
-def _of_program(exercise: Exercise, kind: str, source: str, answer: str) -> list[Any]:
-    """Return the cells of an exercise with a program."""
-    source = source or (accepted(exercise)["solution"] if kind == "solution" else handed_out(exercise))
-    name = exercise.name
-    setup, device = f'{LINE}\n{_SETUP}\n\nprogram.begin("{name}", device)', DEVICE
+def begin(exercise: Exercise) -> dict[str, str]:
+    """Return the first cell of an exercise with a program, and the text below it."""
     if exercise.on_cpu:
-        setup, device = f'{_SETUP}\n\nprogram.begin("{name}")', f"{ON_CPU} {exercise.on_cpu}"
-    if exercise.breaks:
-        own = notebook_break.cells(name, exercise.breaks, setup, _GRADER) | {"device-text": device}
-        return _around(exercise, source, exercise.scenario.ticket, own, folded=False)
-    own = {
-        "setup": setup,
-        "device-text": device,
-        "hypothesis-text": _FIRST,
-        "hypothesis": f'form = cell.form("{name}")',
-        "hints": f'hints = cell.hints("{name}")',
-        "diagnosis-text": _DIAGNOSIS,
-        "form": "form.line()",
-        "diagnosis-answer": answer or _answer(exercise, kind),
-        "repair": f'{_GRADER}\n\ncell.repair("{name}")',
-        "diagnosis": f'{_GRADER}\n\ncell.diagnosis("{name}")',
-        "debrief": f'cell.debrief("{name}")',
-    } | (notebook_two.cells(name, GRADING) if exercise.second else {})
-    return _around(exercise, source, exercise.scenario.ticket, own)
-
-
-def _of_five(exercise: Exercise, kind: str, source: str, answer: str) -> list[Any]:
-    """Return the cells of a *five*, which has no program."""
-    right = answer or (STUB if kind == "student" else _enclosed(notebook_five.solved(exercise), kind))
-    graded, asked = _asked("diagnosis", exercise.points[1]), _asked("diagnosis-answer")
-    return notebook_five.cells(exercise, right, graded, asked, _GRADER)
+        return {
+            "setup": f'{_SETUP}\n\nprogram.begin("{exercise.name}")',
+            "device-text": f"{ON_CPU} {exercise.on_cpu}",
+        }
+    return {"setup": f'{LINE}\n{_SETUP}\n\nprogram.begin("{exercise.name}", device)', "device-text": DEVICE}
 
 
 class Asked(Protocol):
@@ -99,10 +58,10 @@ class Asked(Protocol):
 
 def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about: dict[str, Any]) -> str:
     """Return the notebook around an assignment's program, as JSON text. The metadata gets `about`."""
-    return to_text(of_cells(_around(asked, source, ticket, own), bugzoo={"ticket": ticket} | about))
+    return to_text(of_cells(around(asked, source, ticket, own), bugzoo={"ticket": ticket} | about))
 
 
-def _around(asked: Asked, source: str, ticket: str, own: dict[str, str], folded: bool = True) -> list[Any]:
+def around(asked: Asked, source: str, ticket: str, own: dict[str, str], folded: bool = True) -> list[Any]:
     """Return the cells around a program's text.
 
     `own`: cell id -> text of the cells that the template leaves open. A missing one is left out together with the text
@@ -135,10 +94,10 @@ def _around(asked: Asked, source: str, ticket: str, own: dict[str, str], folded:
         code("hints", own.get("hints", "")),
         markdown("diagnosis-text", own.get("diagnosis-text", "")),
         code("form", own.get("form", "")),
-        code("diagnosis-answer", own.get("diagnosis-answer", ""), **_asked("diagnosis-answer")),
+        code("diagnosis-answer", own.get("diagnosis-answer", ""), **graded("diagnosis-answer")),
         markdown("grading-text", own.get("grading-text", GRADING)),
-        code("repair", own["repair"], **_asked("repair", asked.points[0])),
-        code("diagnosis", own.get("diagnosis", ""), **_asked("diagnosis", asked.points[1])),
+        code("repair", own["repair"], **graded("repair", asked.points[0])),
+        code("diagnosis", own.get("diagnosis", ""), **graded("diagnosis", asked.points[1])),
         markdown("debrief-text", own.get("debrief-text", _DEBRIEF)),
         code("debrief", own.get("debrief", "")),
     ]
@@ -152,7 +111,7 @@ from bugzoo.grading import cell"""
 
 _LOOK_AT = '# numbers = program.look("...")\n# program.lines()  # the program with its line numbers'
 
-_GRADER = "from bugzoo.grading import cell"
+GRADER = "from bugzoo.grading import cell"
 """Graded cells import for themselves, so that one that is run first says what to do."""
 
 _HOW = (
@@ -196,28 +155,25 @@ _DEBRIEF = (
 )
 
 
-def _answer(exercise: Exercise, kind: str) -> str:
-    if kind == "student":
-        return STUB
-    given = "\n".join(f"    {name}={value!r}," for name, value in filled(exercise).items())
-    text = f"filled = form.hand_in(\n{given}\n)".replace("'", '"')
-    if exercise.second:
-        text = notebook_two.answer([filled(exercise, of) for of in range(len(exercise.faults))])
-    return _enclosed(text, kind)
+def hand_in(form: str, answer: Mapping[str, Any]) -> str:
+    """Return the call that hands in the answer of a form."""
+    entries = "\n".join(f"    {name}={value!r}," for name, value in answer.items())
+    return f"{form}.hand_in(\n{entries}\n)".replace("'", '"')
 
 
-def _enclosed(text: str, kind: str) -> str:
+def enclosed(text: str, kind: str) -> str:
     """Return a solution's text, between nbgrader's marks in the instructor's version."""
     return f"### BEGIN SOLUTION\n{text}\n### END SOLUTION" if kind == "instructor" else text
 
 
-def _asked(name: str, points: float | None = None) -> dict[str, Any]:
+def graded(name: str, points: float | None = None) -> dict[str, Any]:
     """Return nbgrader's metadata: for a graded cell if there are points, else for a cell to fill in."""
-    graded = points is not None
+    has_points = points is not None
     about = {
-        "schema_version": 3, "grade": graded, "grade_id": name, "locked": graded, "solution": not graded, "task": False,
+        "schema_version": 3, "grade": has_points, "grade_id": name, "locked": has_points, "solution": not has_points,
+        "task": False,
     }  # fmt: skip
-    if not graded:
+    if not has_points:
         return {"nbgrader": about, "deletable": False}
     return {
         "nbgrader": about | {"points": points},

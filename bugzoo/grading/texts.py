@@ -9,11 +9,6 @@ from bugzoo.grading.program import join, split
 from bugzoo.syntax import parse
 
 
-def handed_out(exercise: Exercise) -> str:
-    """Return the text that the learner gets: the broken one, or the healthy one if it has to be broken."""
-    return healthy_text(exercise) if exercise.breaks else broken_text(exercise)
-
-
 def broken_text(exercise: Exercise) -> str:
     """Return the text with the fault."""
     return told(exercise, exercise.scenario.source)

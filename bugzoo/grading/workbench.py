@@ -55,16 +55,15 @@ class Program:
         `device`: "auto", "cpu" or "cuda", where `run`, `look` and `tool` run it. An exercise may keep to one device.
         """
         from bugzoo.grading.exercises import load
-        from bugzoo.grading.texts import handed_out
 
         exercise = load(name)
         self.device = places.use(places.CPU if exercise.on_cpu else device)
         about: dict[str, Any] = {"exercise": exercise.name, "program": exercise.program}
-        self._forms, self._assigned = exercise.forms if exercise.second else (), False
+        self._forms, self._assigned = exercise.forms if len(exercise.forms) > 1 else (), False
         about |= {"forms": len(self._forms)} if self._forms else {}
         twin = healthy.Twin(exercise.name, device=self.device)
-        self._start(exercise.scenario.ticket, handed_out(exercise), twin, about)
-        self.ranks, self._edited = exercise.scenario.ranks, exercise.kind == "break"
+        self._start(exercise.scenario.ticket, exercise.handed_out, twin, about)
+        self.ranks, self._edited = exercise.scenario.ranks, not exercise.kind.diagnosis
         print(f"Ticket {self.ticket}: {self._which()}. Run the next cells one by one.")
 
     def hand_out(

@@ -1,80 +1,68 @@
 """A finding's form as widgets: the cause, the line, and two buttons, for mouse and keyboard."""
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets as w
 
-from bugzoo.lab import page
-from bugzoo.lab.diagnosis_face import choice, line_picker
-
-if TYPE_CHECKING:
-    from bugzoo.instructor.finding_form import FindingForm
+from bugzoo.errors import UserError
+from bugzoo.lab.form_face import Face, causes, line_picker, whole
 
 SAVE = "Save the notebook (Ctrl+S)."
 
 
-class Face:
+class FindingFace(Face):
     """The widgets of a `FindingForm`, shown on creation."""
 
-    def __init__(self, form: "FindingForm") -> None:
-        self.form, given = form, form.diagnosis
-        self.cause = choice([(cause, cause) for cause in form.causes], given.cause)
-        self.place = line_picker(form.text(), given.place)
-        self.button = w.Button(description="Hand in", button_style="primary", icon="check")
+    def questions(self) -> list[tuple[str, Any, Any]]:
+        line = "Which line of the program, as you got it, has to change?"
+        return [
+            ("cause", f"Finding {self.form.number}. What is wrong?", causes(self.form)),
+            ("place", line, line_picker(self.form.text(), self.form.diagnosis.place)),
+        ]
+
+    def buttons(self) -> list[Any]:
         self.back = w.Button(description="Withdraw", icon="times", tooltip="Empty this form again")
-        self.carried = page.Carried(self.button, cause=self.cause, place=self.place)
-        self.told = w.HTML()
-        self.button.on_click(self._pressed)
-        self.back.on_click(self._withdrawn)
-        self.box = page.form([
-            page.ask(f"Finding {form.number}. What is wrong?"), self.cause,
-            page.ask("Which line of the program, as you got it, has to change?"), self.place,
-            w.HBox([self.button, self.back], layout={"margin": "10px 0 0 0"}), self.carried.box, self.told,
-        ])  # fmt: skip
-        self.handle = page.put(self.box)
-        if form.handed_in:
-            self.told.value = page.say(f"Handed in: {form.said()}. Hand in again to replace it.")
-        self.keep()
+        self.back.on_click(lambda _: self.reply(self._withdrawn()))
+        return [self.back]
 
-    def keep(self) -> None:
-        """Set what stays in the saved notebook: the text, and the record that is graded."""
-        form = self.form
-        told = f"Handed in: {form.said()}." if form.handed_in else f"Finding {form.number}: nothing handed in."
-        page.keep(self.handle, f"{told} Run this cell for the form.", form.output())
+    def press(self, values: dict[str, Any]) -> str:
+        try:
+            line = whole(values["place"], "The line")
+        except UserError as error:
+            return self._nothing(str(error))
+        if lacking := [*([] if values["cause"] else ["a cause"]), *([] if line else ["a line"])]:
+            return self._nothing(f"Choose {' and '.join(lacking)} first.")
+        found = self.form.press(values["cause"], line)
+        look = "You have not opened a view yet. Open one that shows it, then hand in again."
+        return "\n".join([f"Handed in at {_now()}. {SAVE}", *([] if found.evidence else [look]), *self._typed()])
 
-    def _pressed(self, _: Any) -> None:
-        chosen = self.carried.values()
-        cause, given = chosen["cause"], chosen["place"]
-        line = given.strip() if isinstance(given, str) else given
-        if isinstance(line, str) and line and not (line.isdigit() and int(line)):
-            self._nothing(f"The line must be a whole number of at least 1, not {line[:40]!r}.")
-        elif lacking := [*([] if cause else ["a cause"]), *([] if line else ["a line"])]:
-            self._nothing(f"Choose {' and '.join(lacking)} first.")
-        else:
-            self.form.press(cause, int(line))
-            self.told.value = page.say("\n".join([f"Handed in at {_now()}. {SAVE}", *self._remarks()]))
-
-    def _nothing(self, why: str) -> None:
+    def _nothing(self, why: str) -> str:
         before = " What you handed in before stays." if self.form.handed_in else ""
-        self.told.value = page.say(f"Nothing was handed in. {why}{before}")
+        return f"Nothing was handed in. {why}{before}"
 
-    def _withdrawn(self, _: Any) -> None:
+    def _withdrawn(self) -> str:
         self.form.empty()
-        self.cause.value = None
-        self.place.set_trait("value", "" if isinstance(self.place, w.Text) else None)
-        self.told.value = page.say("\n".join([f"Withdrawn at {_now()}. {SAVE}", *self._typed()]))
-
-    def _remarks(self) -> list[str]:
-        """Return what to know beside the time: no view so far, or a typed call."""
-        found = self.form.diagnosis
-        seen = "" if found.evidence else "You have not opened a view yet. Open one that shows it, then hand in again."
-        return [*filter(None, [seen]), *self._typed()]
+        self.controls["cause"].value, place = None, self.controls["place"]
+        place.set_trait("value", "" if isinstance(place, w.Text) else None)
+        return "\n".join([f"Withdrawn at {_now()}. {SAVE}", *self._typed()])
 
     def _typed(self) -> list[str]:
+        """Return what to know if a cell calls the form too."""
         name = self.form.name
-        said = f"A cell also calls {name}.hand_in(...), and a typed call counts before the form. To use the form, delete it."
-        return [said] if self.form.typed else []
+        counts = "and a typed call counts before the form. To use the form, delete it."
+        return [f"A cell also calls {name}.hand_in(...), {counts}"] if self.form.typed else []
+
+    def opening(self) -> str:
+        return f"Handed in: {self.form.said()}. Hand in again to replace it." if self.form.handed_in else ""
+
+    def standing(self) -> str:
+        form = self.form
+        return f"Handed in: {form.said()}." if form.handed_in else f"Finding {form.number}: nothing handed in."
+
+    def output(self) -> dict[str, Any]:
+        """Return the record that is graded."""
+        return self.form.output()
 
 
 def _now() -> str:

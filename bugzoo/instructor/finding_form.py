@@ -96,9 +96,9 @@ class FindingForm(DiagnosisForm):
         if headless():
             self._print()
             return self
-        from bugzoo.instructor.finding_face import Face
+        from bugzoo.instructor.finding_face import FindingFace
 
-        self.face = Face(self)
+        self.face = FindingFace(self)
         self.faces.append(self.face)
         return self
 

@@ -15,7 +15,7 @@ from bugzoo.grading.grade import grade, grade_exercise
 from bugzoo.grading.kinds.two.findings import KEY
 from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.notebook import build as build_exercise
-from bugzoo.grading.texts import handed_out, tidy
+from bugzoo.grading.texts import tidy
 from bugzoo.instructor import findings, handout, key
 from bugzoo.proving.code import grading
 
@@ -143,7 +143,7 @@ class ExerciseTask:
         return ""
 
     def handed_out(self, owner: str) -> str:
-        return handed_out(self.exercise)
+        return self.exercise.handed_out
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool, draw: int) -> Result:
         with salt.used(self.salt):
@@ -154,7 +154,7 @@ class ExerciseTask:
 
     def _given(self, records: list[dict[str, Any]]) -> dict[str, Any]:
         """Return the record of the exercise's form; of two findings both."""
-        return {KEY: records[:2]} if self.exercise.second else _one(records)
+        return {KEY: records[:2]} if len(self.exercise.forms) > 1 else _one(records)
 
 
 def _one(records: list[dict[str, Any]]) -> dict[str, Any]:

@@ -205,14 +205,9 @@ class DiagnosisForm:
             for letter, text in zip(LETTERS, self.tests, strict=False):
                 print(f"  test {letter}: {text}")
             return self
-        if self.pairs:
-            from bugzoo.lab.first_face import First
+        from bugzoo.lab.diagnosis_face import First, Last
 
-            self.face = First(self)
-        else:
-            from bugzoo.lab.diagnosis_face import Face
-
-            self.face = Face(self)
+        self.face = First(self) if self.pairs else Last(self)
         return self
 
     def line(self) -> None:
@@ -221,9 +216,9 @@ class DiagnosisForm:
             what = "the finding" if self.finding else "the diagnosis"
             print(f"{self.heading}Line and step: {self.variable}.hand_in(place=<line>, step=<step>) completes {what}.")
             return
-        from bugzoo.lab.diagnosis_face import Face
+        from bugzoo.lab.diagnosis_face import Last
 
-        self.last = Face(self)
+        self.last = Last(self)
 
     def text(self) -> str:
         """Return the program for the line picker; "" without one, or before all of its cells were run."""

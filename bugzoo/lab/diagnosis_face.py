@@ -1,94 +1,123 @@
-"""The diagnosis form as widgets: radio buttons, check boxes, a listing and numbers, for mouse and keyboard."""
+"""The two parts of a diagnosis form as widgets: cause, certainty and test above the program, line and step below it."""
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets as w
 
 from bugzoo import record
+from bugzoo.errors import UserError
 from bugzoo.lab import page
 from bugzoo.lab.diagnosis import LETTERS
-from bugzoo.syntax import source_lines
-
-if TYPE_CHECKING:
-    from bugzoo.lab.diagnosis import DiagnosisForm
-
-WIDE = {"width": "100%"}
+from bugzoo.lab.form_face import WIDE, Face, causes, choice, line_picker, number, whole
 
 
-class Face:
-    """The widgets of a `DiagnosisForm`, shown on creation; of a form with `pairs` only line and step."""
+class First(Face):
+    """The first part of a form with `pairs`: the cause, how sure one is, and the test that belongs to the cause."""
 
-    def __init__(self, form: "DiagnosisForm") -> None:
-        self.form, given = form, form.diagnosis
-        self.cause = choice([(cause, cause) for cause in form.causes], given.cause)
-        question, texts = form.asked(given.cause)
-        self.test = choice([(f"{LETTERS[i]}) {text}", LETTERS[i]) for i, text in enumerate(texts)], given.test)
-        self.place = line_picker(form.text(), given.place)
-        self.step = w.Text(
-            value=str(given.step or ""), placeholder="1 where it is there from the start", layout={"width": "260px"}
-        )
-        self.step.add_class("bugzoo-number")
-        self._ticked = list(given.evidence)
-        self.seen = [w.Checkbox(value=name in given.evidence, description=name, indent=False) for name in form.views()]
-        self.button = w.Button(
-            description="Hand in", button_style="primary", icon="check", layout={"margin": "10px 0 0 0"}
-        )
-        first = {} if form.pairs else {"cause": self.cause, "test": self.test}
-        self.carried = page.Carried(self.button, place=self.place, step=self.step, **first)
-        self.told = w.HTML()
-        self.button.on_click(self._pressed)
-        looked = []
-        if form.ask_evidence:
-            for box in self.seen:
-                box.observe(self._tick, "value")
-            grid = w.GridBox(
-                self.seen, layout={"grid_template_columns": "repeat(auto-fill, minmax(200px, 1fr))", **WIDE}
-            )
-            looked = [page.ask("What did you look at? In the order in which you tick."), grid]
-        ends = ([page.ask("What is wrong?"), self.cause], [page.ask(question), self.test])
-        before, after = ([], []) if form.pairs else ends
-        self.box = page.form([
-            *before,
-            page.ask(f"{form.heading}Which line of the program has to change? None where nothing is wrong."), self.place,
-            page.ask("At which step does it first show?"), self.step,
-            *looked, *after, self.button, self.carried.box, self.told,
-        ])  # fmt: skip
-        self.handle = page.put(self.box)
-        if form.handed_in:
-            self.told.value = page.say("This is what was handed in: " + self._left_out())
-        self._keep()
+    def __init__(self, form: Any) -> None:
+        super().__init__(form, button="Keep", icon="pencil", style="")
+        self.controls["cause"].observe(lambda change: self._ask(change["new"] or "", ""), "value")
+
+    def questions(self) -> list[tuple[str, Any, Any]]:
+        found = self.form.diagnosis
+        sure = w.IntSlider(value=50 if found.sure is None else found.sure, min=0, max=100, step=5)
+        sure.layout.width = "360px"
+        self.question, self.test = page.ask(""), choice([("", "")], "")
+        self._ask(found.cause, found.test)
+        return [
+            ("cause", f"{self.form.heading}What is wrong?", causes(self.form)),
+            ("sure", "How sure are you, from 0 (a guess) to 100 (certain)?", sure),
+            ("test", self.question, self.test),
+        ]
+
+    def _ask(self, cause: str, test: str) -> None:
+        """Ask for the test that belongs to a cause; the last answer goes with the last question."""
+        question, texts = self.form.asked(cause)
+        self.test.options = lettered(texts)
+        self.test.value = test if test in LETTERS[: len(texts)] and test else None
+        self.question.value = page.ask(question).value if texts else ""
+        self.test.layout.display = None if texts else "none"
+
+    def press(self, values: dict[str, Any]) -> str:
+        if not values["cause"]:
+            return "Nothing was kept. Choose a cause first; an unlikely one is fine."
+        self.form.keep(values["cause"], int(values["sure"]), values["test"] or "")
+        return self.opening()
+
+    def opening(self) -> str:
+        """Return the guesses so far, and what is still open."""
+        found = self.form.diagnosis
+        guesses = [
+            f"{guess['sure']} %  {guess['cause']}, {looks}"
+            for guess in record.notes(found.ticket, "hypothesis")
+            for looks in [f"after {', '.join(guess['after'])}" if guess["after"] else "before any view"]
+        ]
+        open_test = self.form.asked(found.cause)[1] and not found.test
+        more = ["The question about the test is still open."] if open_test else []
+        more += ["Your diagnosis is handed in. What you change now is practice."] if self.form.counted() else []
+        return "\n".join(["Kept so far:", *guesses, *more]) if guesses else ""
+
+    def standing(self) -> str:
+        return f"{self.form.heading}{self.opening() or 'Nothing kept yet.'}\n"
+
+
+class Last(Face):
+    """The part with line and step, which hands in; of a form without `pairs` the whole form."""
+
+    def questions(self) -> list[tuple[str, Any, Any]]:
+        form, found = self.form, self.form.diagnosis
+        question, texts = form.asked(found.cause)
+        line = f"{form.heading}Which line of the program has to change? None where nothing is wrong."
+        rows = [
+            ("cause", "What is wrong?", causes(form)),
+            ("place", line, line_picker(form.text(), found.place)),
+            ("step", "At which step does it first show?", number(found.step, "1 where it is there from the start")),
+            ("evidence", "What did you look at? In the order in which you tick.", self._views()),
+            ("test", question, choice(lettered(texts), found.test)),
+        ]
+        without = ({"cause", "test"} if form.pairs else set()) | (set() if form.ask_evidence else {"evidence"})
+        return [row for row in rows if row[0] not in without]
+
+    def asked(self) -> list[str]:
+        return [name for name in self.controls if name != "evidence"]
+
+    def _views(self) -> Any:
+        """Return a box for each view, ticked in the order of the looks."""
+        found = self.form.diagnosis.evidence
+        self.ticked = list(found)
+        self.seen = [w.Checkbox(value=name in found, description=name, indent=False) for name in self.form.views()]
+        for box in self.seen:
+            box.observe(self._tick, "value")
+        return w.GridBox(self.seen, layout={"grid_template_columns": "repeat(auto-fill, minmax(200px, 1fr))", **WIDE})
 
     def _tick(self, change: Any) -> None:
         name = change["owner"].description
-        self._ticked = [one for one in self._ticked if one != name] + ([name] if change["new"] else [])
+        self.ticked = [other for other in self.ticked if other != name] + ([name] if change["new"] else [])
 
-    def _pressed(self, _: Any) -> None:
-        numbers, wrong, chosen = {}, [], self.carried.values()
-        for name, label in (("place", "The line"), ("step", "The step")):
-            value = chosen[name].strip() if isinstance(chosen[name], str) else chosen[name]
-            if isinstance(value, str) and value and not (value.isdigit() and int(value)):
-                wrong.append(f"{label} must be a whole number of at least 1, not {value!r}.")
-            else:
-                numbers[name] = int(value) if value else None
-        cause = chosen.get("cause") or (self.form.diagnosis.cause if self.form.pairs else "")
+    def press(self, values: dict[str, Any]) -> str:
+        form, numbers, wrong = self.form, {}, []
+        for name, what in (("place", "The line"), ("step", "The step")):
+            try:
+                numbers[name] = whole(values[name], what)
+            except UserError as error:
+                wrong.append(str(error))
+        cause = form.diagnosis.cause if form.pairs else values["cause"]
         if not cause:
-            above = " in the form above the program" if self.form.pairs else ""
+            above = " in the form above the program" if form.pairs else ""
             wrong.append(f"Nothing was handed in. Choose what is wrong first{above}.")
         if wrong:
-            self.told.value = page.say("\n".join(wrong))
-            return
-        extra: dict[str, Any] = {"evidence": list(self._ticked)} if self.form.ask_evidence else {}
-        if not self.form.pairs:
-            extra["test"] = chosen["test"] or ""
-        self.form.hand_in(cause=cause, **numbers, **extra)
-        found = self.form.diagnosis
+            return "\n".join(wrong)
+        numbers |= {"evidence": list(self.ticked)} if form.ask_evidence else {}
+        numbers |= {} if form.pairs else {"test": values["test"] or ""}
+        found = form.hand_in(cause=cause, **numbers)
         hints = f"{found.hints} hint" + ("" if found.hints == 1 else "s")
-        when = time.strftime("%H:%M")
         # if the notebook records it, the work began long before this form was shown
-        took = "" if self.form.noted else f"took {_clock(found.seconds)} and "
-        self.told.value = page.say(f"Saved at {when}: {self._left_out()} You {took}opened {hints}.{self._counts()}")
-        self._keep()
+        took = "" if form.noted else f"took {_clock(found.seconds)} and "
+        return f"Saved at {time.strftime('%H:%M')}: {self._left_out()} You {took}opened {hints}.{self._counts()}"
+
+    def opening(self) -> str:
+        return f"This is what was handed in: {self._left_out()}" if self.form.handed_in else ""
 
     def _counts(self) -> str:
         """Return whether this is the diagnosis that is graded, or what it lacks."""
@@ -115,32 +144,15 @@ class Face:
         told = f"It lacks {missing}. Add it{above} and hand in again." if empty else ""
         return f"{found.text()}. {told}".strip()
 
-    def _keep(self) -> None:
-        """Set the text that stays in the saved notebook."""
-        found = self.form.diagnosis
-        told = f"Handed in: {found.text()}." if self.form.handed_in else "Diagnosis form: nothing handed in yet."
-        page.keep(self.handle, f"{self.form.heading}{told} Run this cell for the form.")
+    def standing(self) -> str:
+        handed_in = self.form.handed_in
+        text = f"Handed in: {self.form.diagnosis.text()}." if handed_in else "Diagnosis form: nothing handed in yet."
+        return f"{self.form.heading}{text}"
 
 
-def choice(options: list[tuple[str, str]], value: str) -> Any:
-    """Return radio buttons without a default; free text if there are no options."""
-    if not options:
-        return w.Textarea(value=value, placeholder="in words", layout=WIDE)
-    known = value if value in [one for _, one in options] else None
-    return w.RadioButtons(options=options, value=known, layout=WIDE)
-
-
-def line_picker(text: str, line: int | None) -> Any:
-    """Return a listing to pick a line from if the program's text is known, else a number field."""
-    if not text:
-        box = w.Text(value=str(line or ""), placeholder="a number", layout={"width": "260px"})
-        box.add_class("bugzoo-number")
-        return box
-    lines = [(f"{number:4d}  {text}", number) for number, text in enumerate(source_lines(text), 1)]
-    known = line if line is not None and line <= len(lines) else None
-    listing = w.Select(options=[("   -  no line", None), *lines], value=known, rows=16, layout=WIDE)
-    listing.add_class("bugzoo-listing")
-    return listing
+def lettered(texts: Any) -> list[tuple[str, str]]:
+    """Return the options of a question about the test: (its letter and text, its letter)."""
+    return [(f"{letter}) {text}", letter) for letter, text in zip(LETTERS, texts, strict=False)]
 
 
 def _clock(seconds: float) -> str:

@@ -21,40 +21,39 @@ no submissions: `fives` proves its runs and answers.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import Any
 
 from bugzoo import kept
-from bugzoo.diagnostics.causes import words
 from bugzoo.fingerprint import code_of
 from bugzoo.grading import another
-from bugzoo.grading.answers import about, filled, grade_diagnosis, true_causes
+from bugzoo.grading.answers import about
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade_exercise
-from bugzoo.grading.halves import PLAIN
-from bugzoo.grading.kinds.two import proof as findings
 from bugzoo.grading.model import Exercise
-from bugzoo.grading.repairs import all_made, pretences
-from bugzoo.grading.texts import handed_out
-from bugzoo.grading.trials import AT_MOST, HALF, Trial, reliable, told, trials, verdict
-from bugzoo.proving import code, decoys, fives, ledger
-from bugzoo.proving import leaks as search
-from bugzoo.proving import shown as sight
-from bugzoo.proving.leaks import leaks, probe
+from bugzoo.grading.trials import AT_MOST, DECOY, FIVE, HALF, LEAKS, TOUCHED, VIEWS, Trial, reliable, told, verdict
+from bugzoo.proving import code, decoys, fives, leaks, ledger, shown
 from bugzoo.proving.tried import conditions, judged_by
 from bugzoo.running.pool import run_all
 
-LEAST = {"correct repairs": 3, "pretences of its own": 2}
-LEAST_OF_EDITS = {"other edits that count": 4, "lazy edits of its own": 2}
-LEAKS, VIEWS, DECOY, FIVE = "leaks", "views", "decoy", "five"
-ORDER = (LEAKS, VIEWS, DECOY, FIVE, "solution", "touched", "correct", HALF, AT_MOST, "degenerate", "attack", "unsolved")
-"""Slow kinds come first, so that no core is idle at the end."""
 Place = tuple[str, str, str]
 """(exercise, kind, name) of one trial."""
 Result = dict[str, Any]
+SEEN: dict[str, tuple[Callable[[Exercise], Result], Callable[[Exercise], str]]] = {
+    LEAKS: (leaks.prove, leaks.key_of),
+    VIEWS: (shown.prove, shown.key_of),
+    DECOY: (
+        lambda exercise: {"problems": decoys.problems(exercise.scenario), "outside": []},
+        lambda exercise: decoys.key_of(exercise.scenario),
+    ),
+    FIVE: (fives.prove, fives.key_of),
+}
+"""A trial that is no submission -> what returns its {"problems", ...}, and what returns its key."""
+ORDER = (*SEEN, "solution", TOUCHED, "correct", HALF, AT_MOST, "degenerate", "attack", "unsolved")
+"""Slow kinds come first, so that no core is idle at the end."""
 
 
 @dataclass
@@ -119,8 +118,9 @@ def check(
     proofs = {name: Proof(name, load(name).trap) for name in chosen}
     work: dict[Place, Trial] = {}
     for name in chosen:
-        proofs[name].problems += _thin(load(name), list(trials(load(name))))
-        proofs[name].diagnoses, problems = diagnoses(load(name))
+        exercise = load(name)
+        proofs[name].problems += exercise.kind.thin(exercise, list(exercise.kind.trials(exercise)))
+        proofs[name].diagnoses, problems = exercise.kind.diagnoses(exercise)
         proofs[name].problems += problems
         work |= work_of(name)
     keys = {place: key_of(trial) for place, trial in work.items()}
@@ -158,71 +158,29 @@ def check(
 def work_of(name: str) -> dict[Place, Trial]:
     """Return everything that is proved for an exercise, under its place in the ledger."""
     exercise = load(name)
-    work = {(name, trial.kind, trial.name): trial for trial in [*trials(exercise), *of_what_is_seen(name)]}
+    work = {
+        (name, trial.kind, trial.name): trial
+        for trial in [*exercise.kind.trials(exercise), *exercise.kind.seen(exercise)]
+    }
     for one in another.ends(exercise):
-        work |= {(name, trial.kind, f"{one.name} {trial.name}".rstrip()): trial for trial in of_an_end(one)}
+        work |= {(name, trial.kind, f"{one.name} {trial.name}".rstrip()): trial for trial in one.kind.of_an_end(one)}
     return work
-
-
-def of_what_is_seen(name: str) -> list[Trial]:
-    """Return the trials that are no submissions: search, views, decoy; of a *five* the search and its recordings."""
-    if load(name).five:
-        return [Trial(name, LEAKS, "", ""), *(Trial(one.name, FIVE, one.name, "") for one in fives.cases(name))]
-    kinds = (LEAKS, VIEWS, *((DECOY,) if load(name).decoy else ()))
-    return [Trial(name, kind, "", "") for kind in kinds]
-
-
-def of_an_end(case: Exercise) -> Iterator[Trial]:
-    """Yield the trials of a drawn case: its views, the healthy text, and the program as handed out.
-
-    `bugzoo verify` proves repairs and pretences of its fault on its program. A *break* has edits of its own, all tried.
-    """
-    yield Trial(case.name, VIEWS, "", "")
-    if case.decoy:
-        yield Trial(case.name, DECOY, "", "")
-    others = case.breaks or case.decoy or case.second
-    for trial in trials(case):
-        if not others and trial.kind not in ("solution", "unsolved"):
-            break  # those come first, and the others need their texts made
-        if trial.kind in ("solution", "unsolved") or (trial.kind == "correct" and case.breaks):
-            yield trial
-        elif trial.kind == HALF and trial.name.endswith(PLAIN):
-            yield trial
-        elif trial.kind == "degenerate" and case.breaks and trial.name in case.breaks.lazy:
-            yield trial
 
 
 def prove_one(trial: Trial) -> Result:
     """Grade one submission, run an exercise's notebook to search for names, or open its views."""
-    if trial.kind == LEAKS:
-        return leaks(trial.exercise)
-    if trial.kind == VIEWS:
-        return sight.shown(trial.exercise)
-    if trial.kind == FIVE:
-        return fives.problems(load(trial.exercise))
-    if trial.kind == DECOY:
-        return {"problems": decoys.problems(load(trial.exercise).scenario), "outside": []}
+    exercise = load(trial.exercise)
+    if trial.kind in SEEN:
+        return SEEN[trial.kind][0](exercise)
     return told(grade_exercise(trial.exercise, trial.source, trial.diagnosis, draw=0))
 
 
 def key_of(trial: Trial) -> str:
     """Return the key of all that a trial's result depends on."""
     exercise = load(trial.exercise)
-    if trial.kind == VIEWS:
-        return sight.key_of(trial.exercise)
-    if trial.kind == FIVE:
-        return fives.key_of(exercise)
-    if trial.kind == DECOY:
-        return decoys.key_of(exercise.scenario)
-    if trial.kind == LEAKS:
-        told = (sorted(search.names(exercise)), sorted(search.words(exercise)))
-        return code.keyed((search.in_files(exercise), probe(exercise), told), (code.showing(),))
-    how: tuple[Any, ...] = (exercise.seeds, exercise.seconds, about(exercise))
-    if exercise.breaks:
-        asked = exercise.breaks
-        how += (asked.must, asked.on_average, asked.alarms, asked.stays)
-    if exercise.decoy:
-        how += (exercise.scenario.undecoyed().healthy().source,)
+    if trial.kind in SEEN:
+        return SEEN[trial.kind][1](exercise)
+    how = (exercise.seeds, exercise.seconds, about(exercise), *exercise.kind.claims(exercise))
     said = code_of("bugzoo.diagnostics.causes:says") if exercise.trap else ""
     return code.keyed(
         (trial.source, trial.diagnosis, conditions(exercise.scenario), how), (said, *judged_by(exercise.scenario))
@@ -253,7 +211,7 @@ def _known(place: Place, key: str) -> Result | None:
     entry, kind = _entry(place), place[1]
     if entry.get("key") != key:
         return kept.read(_cached(key))
-    if kind in (LEAKS, VIEWS, DECOY, FIVE):
+    if kind in SEEN:
         return {"problems": [], "letters": 0, "outside": entry.get("outside", [])}
     return {**{part: entry[part] for part in ("status", "share", "failed")}, "saw": entry["failed"], "seconds": 0.0}
 
@@ -275,43 +233,6 @@ def _write_down(name: str, found: dict[Place, Result | None], keys: dict[Place, 
         made.setdefault(kind, {})[title] = ledger.newer(before, {"key": key, **said})
     if made != old:
         ledger.write("exercises", name, {"trials": made, "with": ledger.environment()})
-
-
-def _thin(exercise: Exercise, mine: list[Trial]) -> list[str]:
-    """Return sentences for too few repairs, or too few pretences of the fault's own; for a *break* exercise of its edits."""
-    correct = sum(trial.kind == "correct" for trial in mine)
-    if exercise.five:
-        return []
-    if exercise.breaks:
-        lazy = all_made(handed_out(exercise), exercise.breaks.lazy, {})
-        return _fewer({"other edits that count": correct, "lazy edits of its own": len(lazy)}, LEAST_OF_EDITS)
-    if exercise.second:
-        counts = {fault.id: findings.counts(mine, fault.id) for fault, _ in exercise.about_faults}
-        return [f"{fault}: {text}" for fault, count in counts.items() for text in _fewer(count, LEAST)]
-    own = pretences(handed_out(exercise), *exercise.about_fault)
-    return _fewer({"correct repairs": correct, "pretences of its own": len(own)}, LEAST)
-
-
-def _fewer(counts: dict[str, int], least: dict[str, int]) -> list[str]:
-    return [f"{counts[kind]} {kind}; at least {most} are needed" for kind, most in least.items() if counts[kind] < most]
-
-
-def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
-    """Return how many diagnoses were graded, and sentences on wrong grades; none for a *break* exercise and a *five*."""
-    if exercise.breaks or exercise.five:
-        return 0, []
-    if exercise.second:
-        return findings.diagnoses(exercise)
-    problems, full, true = [], filled(exercise), true_causes(exercise)
-    result = grade_diagnosis(exercise.name, full)
-    if result.share != 1:
-        problems.append(f"the right diagnosis earns {result.share:.0%}: {[str(c) for c in result.checks]}")
-    others = [cause for cause in words() if cause not in true]
-    for cause in others:
-        earned = grade_diagnosis(exercise.name, full | {"cause": cause}).share
-        if earned:
-            problems.append(f"the diagnosis {cause!r} earns {earned:.0%}")
-    return len(others) + 1, problems
 
 
 def judge(proof: Proof, trial: Trial, result: Result) -> list[str]:

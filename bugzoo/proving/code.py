@@ -1,6 +1,7 @@
 """Hashes of the code that a proof depends on, read from the files so that no check has to import torch."""
 
 import hashlib
+import pkgutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -85,9 +86,15 @@ def _grading() -> str:
     roots += [f"bugzoo.diagnostics.{name}:{part}" for name in diagnostics.names() for part in ("measure", "judge")]
     roots += [f"bugzoo.grading.evaluation.{name}" for name in _below("grading/evaluation")]
     claims = code_of("bugzoo.faults.evidence:parse", "bugzoo.faults.evidence:number")
-    return short(code_of(*roots, without=TEXTS | SAID), claims)
+    kinds = [f"bugzoo.grading.kinds.{name}" for name in _below("grading/kinds")]  # an exercise's kind is looked up
+    return short(code_of(*roots, without=TEXTS | SAID), code_of(*kinds, without=TEXTS | SAID | UNGRADED), claims)
 
 
+UNGRADED = frozenset(
+    {"bugzoo.lab", "bugzoo.proving", "bugzoo.grading.kinds.five"}
+    | {f"bugzoo.grading.{name}" for name in ("against", "debrief", "notebook", "trials", "workbench")}
+)
+"""What a kind of exercise asks for besides the grade of a hand-in."""
 SHOWN = ("cell", "groups", "workbench", "looks", "healthy", "debrief", "kinds.five.widgets", "kinds.five.runs")
 """Modules of grading whose output a learner sees."""
 
@@ -99,17 +106,15 @@ def showing() -> str:
 
 @cache
 def _showing() -> str:
-    others = {f"bugzoo.grading.{name}" for name in _below("grading") if name not in SHOWN} | {
-        "bugzoo.grading.exercises"
-    }
+    others = {f"bugzoo.grading.{name}" for name in _below("grading") if name not in (*SHOWN, "kinds")}
     lab = [f"bugzoo.lab.{name}" for name in _below("lab")]
     return code_of(*lab, *(f"bugzoo.grading.{name}" for name in SHOWN), "bugzoo.proving.leaks", without=SCREEN | others)
 
 
 def _below(room: str) -> list[str]:
-    """Return the stems of the modules in a folder of the package."""
+    """Return the names of the modules and folders in a folder of the package."""
     folder = Path(diagnostics.__file__).parent.parent / room
-    return sorted(file.stem for file in folder.glob("*.py") if file.stem != "__init__")
+    return sorted(module.name for module in pkgutil.iter_modules([str(folder)]))
 
 
 def instruments(names: Iterable[str]) -> list[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ from bugzoo import programs
 from bugzoo.diagnostics import instrument
 from bugzoo.faults.model import Fault
 from bugzoo.grading.exercises import exercises
-from bugzoo.grading.trials import Trial, trials, verdict
+from bugzoo.grading.trials import Trial, verdict
 from bugzoo.proving import code, ledger, look_alikes, standing, tried
 from bugzoo.proving.cells import SEEDS, control_about, device_of, judge_full, judge_seeds, named
 from bugzoo.proving.check import Proof, judge, key_of, prove_one, work_of
@@ -145,7 +145,7 @@ def _cell_again(fault: Fault, program: str, entry: ledger.Entry, place: int) -> 
 def _trial_samples() -> Iterator[tuple[str, Again]]:
     for name, exercise in exercises().items():
         found = ledger.read("exercises", name).get("trials", {})
-        for trial in trials(exercise):
+        for trial in exercise.kind.trials(exercise):
             if entry := found.get(trial.kind, {}).get(trial.name):
                 again = lambda t=trial, e=entry: _trial_again(t, e)  # noqa: E731
                 yield f"{name}, {trial.kind} {trial.name!r}", again

@@ -19,7 +19,7 @@ from typing import Any
 from bugzoo import faults as catalogue
 from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
-from bugzoo.grading.trials.pretences import PRETENCES
+from bugzoo.grading.trials.wrong_fixes import PRETENCES
 from bugzoo.proving import ledger
 
 LOUD = ("crash", "hang", "oom", "non_finite")

@@ -18,7 +18,6 @@ from bugzoo.files import write_atomic
 from bugzoo.fingerprint import code_of
 from bugzoo.grading import another
 from bugzoo.grading.answers import causes
-from bugzoo.grading.exercises import load
 from bugzoo.grading.healthy import job
 from bugzoo.grading.kinds.five import answers as fives
 from bugzoo.grading.kinds.five import recordings
@@ -33,12 +32,6 @@ BLIND = 0.25
 NEAR = 0.02
 """Share by which a loss may differ on another machine or another version of torch."""
 Tell = Callable[[int, int], None]
-
-
-def cases(name: str) -> list[Exercise]:
-    """Return an exercise and the cases that its tickets draw: each has a recording."""
-    exercise = load(name)
-    return [exercise, *(another.case(exercise, number) for number in range(1, len(exercise.tickets) + 1))]
 
 
 def trained(exercise: Exercise, tell: Tell = lambda done, of: None) -> list[Run]:
@@ -100,7 +93,7 @@ def key_of(exercise: Exercise) -> str:
     return code.keyed(about, (by, code.core()))
 
 
-def problems(exercise: Exercise) -> dict[str, Any]:
+def prove(exercise: Exercise) -> dict[str, Any]:
     """Return {"problems": sentences, "outside": "view: label" of each number that tells} for one exercise or case."""
     if not recordings.path(exercise.name).is_file():
         return {"problems": [f"{exercise.name} has no recording; type `bugzoo exercises record`"], "outside": []}

@@ -4,24 +4,16 @@ import io
 import json
 import re
 import tokenize
-from collections.abc import Iterable
 from typing import Any
 
 from bugzoo import diagnostics
 from bugzoo.grading.answers import true_causes
-from bugzoo.grading.exercises import load
 from bugzoo.grading.groups import GROUPS
-from bugzoo.grading.kinds.break_.lazy import LAZY_BREAKS
-from bugzoo.grading.kinds.five import answers as fives
-from bugzoo.grading.kinds.five.recordings import recorded_views, recording
-from bugzoo.grading.kinds.two.cells import FORMS
 from bugzoo.grading.lines import TITLES
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.notebook import build
-from bugzoo.grading.repairs import all_made
 from bugzoo.grading.symptoms import title
-from bugzoo.grading.texts import handed_out
-from bugzoo.grading.trials import generic
+from bugzoo.proving import code
 from bugzoo.proving.notebook_run import run_notebook
 
 _SMALL = set(
@@ -33,17 +25,6 @@ _SMALL = set(
     # constants of Python, which stand in every notebook
     " false none true".split()
 )
-_PROBES = (
-    "print(repr(program), repr(form), repr(hints), repr(view), repr(getattr(view, 'result', None)))",
-    "print(vars(program), program.source)",
-    "import pickle\nfor thing in (program.sections, form.diagnosis, numbers, hints.__dict__):\n    print(pickle.dumps(thing))",
-    "print(vars(view.result.trace), view.result.trace.environment)",
-    "program.look('no such view')",
-    "raise ValueError(repr(numbers))",
-    "print(dir(program), dir(cell))",
-    "get_ipython().run_cell('%%program Training\\nraise ValueError =')",
-)
-"""Cells that a curious learner might add; their output must not name the fault either."""
 
 
 def names(exercise: Exercise) -> set[str]:
@@ -89,10 +70,10 @@ def in_files(exercise: Exercise) -> list[str]:
     text = build(exercise, "student")
     found = [f"the notebook says {name!r}" for name in sorted(names(exercise)) if name in text.lower()]
     found += [f"the file's name says {name!r}" for name in sorted(names(exercise)) if name in exercise.name]
-    kept = repr(recording(exercise.name)).lower() if exercise.five else ""
-    found += [f"the recording says {name!r}" for name in sorted(names(exercise)) if name in kept]
+    recorded = exercise.kind.files(exercise).lower()
+    found += [f"the recording says {name!r}" for name in sorted(names(exercise)) if name in recorded]
     cells = json.loads(text)
-    head = "" if exercise.five else handed_out(exercise).split('"""')[1]
+    head = "" if not exercise.kind.program else exercise.handed_out.split('"""')[1]
     ticket = exercise.scenario.ticket
     for place, said in {
         "title": exercise.title,
@@ -104,69 +85,6 @@ def in_files(exercise: Exercise) -> list[str]:
     }.items():
         for word in sorted(words(exercise) & _words(said)):
             found.append(f"the {place} says {word!r}")
-    return found
-
-
-def probe(exercise: Exercise) -> str:
-    """Return the student's notebook with a wrong repair, a wrong diagnosis and a curious learner's cells.
-
-    The repair is run twice: before the diagnosis, as the cell `tried`, and after it.
-    """
-    if exercise.breaks:
-        return _probe_of_edits(exercise)
-    if exercise.five:
-        return _probe_of_a_five(exercise)
-    wrong = next(iter(generic(handed_out(exercise), *exercise.about_fault).values()))
-    answer = 'filled = form.hand_in(cause="something else", place=1, step=1, evidence=["loss_curve"], test="Z")'
-    probes = _cells(_PROBES)
-    if exercise.second:
-        answer = "\n".join(answer.replace("form.", f"{name}.") for name in FORMS)
-        probes = _cells(
-            text.replace("form.", "first.").replace("repr(form)", "repr(first), repr(second)") for text in _PROBES
-        )
-    made = json.loads(build(exercise, source=wrong, answer=answer))
-    probes.insert(0, probes[0] | {"id": "tried", "source": f'_ = cell.repair("{exercise.name}")'})
-    before = next(place for place, cell in enumerate(made["cells"]) if cell["id"] == "diagnosis-answer")
-    made["cells"][before:before] = probes[:-1]  # after the diagnosis a verdict may be shown
-    made["cells"].append(probes[-1])  # it changes the program
-    return json.dumps(made)
-
-
-def _probe_of_edits(exercise: Exercise) -> str:
-    """Return the same for a *break* exercise, which has no form: a lazy edit, and the curious learner's cells."""
-    lazy = next(iter(all_made(handed_out(exercise), LAZY_BREAKS, {}).values()))
-    made = json.loads(build(exercise, source=lazy))
-    made["cells"] += _cells(text.replace("form.diagnosis, ", "").replace("repr(form), ", "") for text in _PROBES)
-    return json.dumps(made)
-
-
-def _probe_of_a_five(exercise: Exercise) -> str:
-    """Return the same for a *five*: every reading opened, a wrong answer, and the curious learner's cells before it."""
-    wrong = (
-        f"runs.hand_in(run={(fives.broken(exercise) + 1) % (fives.RUNS + 1)}, cause='something else', reading='batch')"
-    )
-    made = json.loads(build(exercise, answer=wrong))
-    before = next(place for place, cell in enumerate(made["cells"]) if cell["id"] == "diagnosis-answer")
-    made["cells"][before:before] = _cells(_PROBES_OF_A_FIVE)
-    made["cells"] = [one for one in made["cells"] if one["id"] != "debrief"]  # after an answer it opens
-    return json.dumps(made)
-
-
-_PROBES_OF_A_FIVE = (
-    f"for view in {recorded_views()}:\n    for run in range(1, {fives.RUNS + 1}):\n        runs.look(view, run)",
-    "print(repr(runs), vars(runs).keys(), runs.name, runs.ticket, dir(runs), dir(cell))",
-    "import pickle\nprint(pickle.dumps(runs.look('loss_curve', 1)))",
-    "runs.look('no such view', 1)",
-    "runs.look('batch', 9)",
-)
-
-
-def _cells(texts: Iterable[str]) -> list[dict[str, Any]]:
-    """Return cells that may raise."""
-    found = []
-    for number, text in enumerate(texts):
-        cell = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
-        found.append(cell | {"metadata": {"tags": ["raises-exception"]}, "source": text})
     return found
 
 
@@ -188,15 +106,25 @@ def in_groups(text: str) -> list[str]:
     return found + [f"the repair before the diagnosis names {said!r}" for said in sorted(names) if said in text]
 
 
-def leaks(name: str) -> dict[str, Any]:
+def prove(exercise: Exercise) -> dict[str, Any]:
     """Return {"problems": sentences, "cells": number of outputs, "letters": their length} for one exercise."""
-    exercise = load(name)
     outputs = run_notebook(probe(exercise))
     letters = sum(len(output["text"]) for output in outputs)
     problems = in_files(exercise) + in_outputs(exercise, outputs)
     shown = {output["cell"]: output["text"] for output in outputs}
-    problems += [] if exercise.breaks or exercise.five else in_groups(shown.get("tried", ""))
-    asked = "diagnosis" if exercise.five else "repair"
+    problems += in_groups(shown.get("tried", "")) if exercise.kind.program and exercise.kind.diagnosis else []
+    asked = "repair" if exercise.kind.program else "diagnosis"
     if "wrong" not in shown.get(asked, ""):
         problems.append(f"the notebook with a wrong {asked} did not say so: {shown.get(asked, '')[:200]!r}")
     return {"problems": problems, "cells": len(outputs), "letters": letters}
+
+
+def probe(exercise: Exercise) -> str:
+    """Return the notebook that a curious learner with a wrong answer would run, as JSON text."""
+    return json.dumps(exercise.kind.probe(exercise))
+
+
+def key_of(exercise: Exercise) -> str:
+    """Return the key of all that the search depends on."""
+    told = (sorted(names(exercise)), sorted(words(exercise)))
+    return code.keyed((in_files(exercise), probe(exercise), told), (code.showing(),))

@@ -12,6 +12,7 @@ from bugzoo.course.source import ASKS
 from bugzoo.grading.answers import telling
 from bugzoo.grading.effort import level
 from bugzoo.grading.exercises import exercises
+from bugzoo.grading.kinds import Break
 from bugzoo.grading.model import Exercise
 from bugzoo.proving import ledger
 from bugzoo.proving.lesson_proof import longest
@@ -46,14 +47,14 @@ def of_exercises() -> list[str]:
         )
         accepted = counts["correct"] + counts["half"]
         told = (views(one), accepted or "-", counts["degenerate"] or "-", counts["attack"] or "-")
-        rows.append(f"| {name} | {one.kind} | {level(one)} | {' | '.join(map(str, told))} |")
+        rows.append(f"| {name} | {one.kind.name} | {level(one)} | {' | '.join(map(str, told))} |")
     return rows
 
 
 def views(exercise: Exercise) -> str:
     """Return the views that show what is wrong, at most three, the most informative first."""
-    if exercise.breaks:
-        return ", ".join(exercise.breaks.views)
+    if isinstance(exercise.kind, Break):
+        return ", ".join(exercise.kind.views)
     if exercise.trap:
         return "none: nothing is wrong"
     found = dict.fromkeys(one for of in range(len(exercise.about_faults)) for one in telling(exercise, of)[:3])

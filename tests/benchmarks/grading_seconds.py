@@ -25,7 +25,7 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.reasons import by_telling
 from bugzoo.grading.repairs import pretences
-from bugzoo.grading.texts import handed_out, healthy_text
+from bugzoo.grading.texts import healthy_text
 from tests.benchmarks import report
 
 NAMES = ("04_flat_loss", "05_one_height", "10_restless_loss", "17_second_opinion", "28_mixed_lengths", "35_no_progress")
@@ -64,7 +64,7 @@ def graded(exercise: Exercise, source: str, root: Path, cache: Path) -> tuple[fl
 def measured(name: str, roots: dict[str, Path]) -> dict[str, Any]:
     """Return {"plain": (wall, CPU), checkout: {kind: (wall, CPU, what refused)}}."""
     exercise = load(name)
-    broken = handed_out(exercise)
+    broken = exercise.handed_out
     wrong = next(iter(pretences(broken, *exercise.about_fault).values()))
     texts = dict(zip(KINDS, (wrong, wrong, f"{broken}\nunused = 1\n", healthy_text(exercise)), strict=True))
     found: dict[str, Any] = {"plain": plain(exercise), **{which: {} for which in roots}}

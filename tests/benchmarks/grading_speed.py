@@ -14,12 +14,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bugzoo.grading.answers import accepted, filled
+from bugzoo.grading.answers import filled
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.notebook import build
 from bugzoo.grading.program import split
-from bugzoo.grading.texts import handed_out
 from tests.benchmarks import report
 from tests.exercises.course import Course
 
@@ -27,7 +26,7 @@ from tests.exercises.course import Course
 def handed_in(name: str, number: int) -> str:
     """A notebook with the diagnosis and one of the declared repairs, no two of them the same text."""
     exercise = load(name)
-    repairs = list(accepted(exercise).values())
+    repairs = list(exercise.kind.accepted(exercise).values())
     sections = split(repairs[number % len(repairs)])
     made = json.loads(build(exercise, "solution"))
     for cell in made["cells"]:
@@ -86,7 +85,7 @@ def main() -> None:
     parser.add_argument("--nbgrader", type=int, default=4, help="how many of them nbgrader grades, too")
     options = parser.parse_args()
     name = load(options.exercise).name
-    grade_exercise(name, handed_out(load(name)), filled(load(name)), attempted=True, all_seeds=True)
+    grade_exercise(name, load(name).handed_out, filled(load(name)), attempted=True, all_seeds=True)
     found: dict[str, Any] = {"exercise": name, "nbgrader": with_nbgrader(name, options.nbgrader)}
     theirs = found["nbgrader"]["a_minute"]
     print(f"{name}\nnbgrader autograde      {theirs:7.2f} a minute (mean points {found['nbgrader']['mean_points']})")

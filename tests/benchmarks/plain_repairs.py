@@ -13,7 +13,7 @@ from bugzoo.errors import UserError
 from bugzoo.grading import trials
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.plain import outside
-from bugzoo.grading.texts import handed_out, tidy
+from bugzoo.grading.texts import tidy
 from bugzoo.grading.trials import Trial
 from bugzoo.scenario import Scenario
 
@@ -35,7 +35,7 @@ def cells() -> Iterator[tuple[str, Trial]]:
 
 def of_exercises() -> Iterator[tuple[str, Trial]]:
     for exercise in exercises().values():
-        yield from ((handed_out(exercise), one) for one in trials.trials(exercise))
+        yield from ((exercise.handed_out, one) for one in exercise.kind.trials(exercise))
 
 
 def row(what: str, found: Iterator[tuple[str, Trial]], why: Counter[str]) -> str:

@@ -71,16 +71,16 @@ def graded(asked: Lesson, shown: dict[str, str], way: str) -> None:
 def test_an_exercise(learner: Any, name: str, way: str) -> None:
     asked = load(name)
     learner.open(f"exercises/{name}.ipynb")
-    if asked.kind == "five":
+    if asked.kind.name == "five":
         walk.five(learner, asked, way)
     else:
         walk.exercise(learner, asked, way)
         repair = walk.said(learner, "repair")
         assert (f"passed: {asked.points[0]:g} of {asked.points[0]:g}" in repair) == (way == "right"), repair
-    if asked.kind != "break":
+    if asked.kind.name != "break":
         earned = walk.said(learner, "diagnosis")
         assert (f"{asked.points[1]:g} of {asked.points[1]:g} points" in earned) == (way == "right"), earned
-    opens = way == "right" or asked.kind == "five"  # an answer is enough: there is nothing to repair
+    opens = way == "right" or asked.kind.name == "five"  # an answer is enough: there is nothing to repair
     assert ("### Next" in walk.said(learner, "debrief")) == opens
     if way == "right":
         learner.theme("JupyterLab Dark")

@@ -13,8 +13,8 @@ from bugzoo.grading.another_button import AnotherButton
 from bugzoo.grading.exercises import exercises, load, with_program
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.texts import broken_text, same_program
+from bugzoo.grading.trials import VIEWS
 from bugzoo.lab.healthy_twin import Curve
-from bugzoo.proving import check
 from tests.exercises.test_stories import missing
 from tests.exercises.test_sweep import told
 
@@ -59,7 +59,7 @@ def test_its_ticket_tells_no_cause_and_no_number_of_its_own(name: str) -> None:
     one = load(name)
     plain = re.sub(r"\{[^}]*\}", "", one.story)
     assert told(f"{one.title} {plain}") == [] and missing(plain, "") == []
-    assert one.kind == "break" or not same_program(broken_text(one), broken_text(load(another.parted(name)[0])))
+    assert one.kind.name == "break" or not same_program(broken_text(one), broken_text(load(another.parted(name)[0])))
 
 
 def test_the_figures_are_those_that_the_notebook_prints(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,8 +107,8 @@ def test_each_is_written_beside_the_last_and_reset_as_it_was(tmp_path: Path, mon
 @pytest.mark.slow
 def test_both_ends_are_proved_by_submissions_without_attacks() -> None:
     for one in ALL:
-        kinds = [trial.kind for trial in check.of_an_end(one)]
-        assert {check.VIEWS, "solution", "unsolved"} <= set(kinds) and "attack" not in kinds
+        kinds = [trial.kind for trial in one.kind.of_an_end(one)]
+        assert {VIEWS, "solution", "unsolved"} <= set(kinds) and "attack" not in kinds
 
 
 @pytest.mark.usefixtures("quick")

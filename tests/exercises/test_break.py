@@ -9,7 +9,7 @@ import pytest
 from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.grading import cell, debrief
-from bugzoo.grading.answers import accepted, grade_diagnosis
+from bugzoo.grading.answers import grade_diagnosis
 from bugzoo.grading.exercises import exercises, load, with_diagnosis
 from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.kinds.break_ import verdict as breaking
@@ -17,7 +17,7 @@ from bugzoo.grading.kinds.break_.lazy import LAZY_BREAKS
 from bugzoo.grading.model import Check
 from bugzoo.grading.notebook import build
 from bugzoo.grading.repairs import all_made
-from bugzoo.grading.texts import broken_text, handed_out, same_program
+from bugzoo.grading.texts import broken_text, same_program
 from bugzoo.grading.unchanged_parts import PARTS, changed
 from bugzoo.instructor import submission
 from bugzoo.instructor.tasks import ExerciseTask
@@ -26,9 +26,9 @@ from bugzoo.running import Reading, Run
 
 NAME = "06_knows_nothing"
 EXERCISE = load(NAME)
-ASKED = EXERCISE.breaks
+ASKED = EXERCISE.kind
 assert ASKED is not None
-TEXT = handed_out(EXERCISE)
+TEXT = EXERCISE.handed_out
 RECORDED = {
     "metrics": {"accuracy": 0.105},
     "numbers": {
@@ -156,7 +156,7 @@ def test_a_part_that_has_to_stay_is_watched(part: str, before: str, after: str) 
 
 
 def test_edits_that_count_touch_none_of_these_parts() -> None:
-    texts = accepted(EXERCISE)
+    texts = EXERCISE.kind.accepted(EXERCISE)
     assert len(texts) >= 5 and texts["solution"] == broken_text(EXERCISE)
     for name, text in texts.items():
         assert not same_program(text, TEXT) and not failed(breaking.unchanged(ASKED, text, TEXT)), name

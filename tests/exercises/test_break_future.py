@@ -7,21 +7,21 @@ import pytest
 
 from bugzoo import programs
 from bugzoo.grading import both_modes
-from bugzoo.grading.answers import accepted
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import grade_exercise
+from bugzoo.grading.kinds import Break
 from bugzoo.grading.kinds.break_ import verdict as breaking
-from bugzoo.grading.model import FOR_A_PERSON, Break, Check
+from bugzoo.grading.model import FOR_A_PERSON, Check
 from bugzoo.grading.notebook import build
 from bugzoo.grading.repairs import all_made
-from bugzoo.grading.texts import broken_text, handed_out, same_program
+from bugzoo.grading.texts import broken_text, same_program
 from bugzoo.grading.unchanged_parts import changed
 from bugzoo.running import run_here
 
 NAME = "29_through_the_wall"
 CASES = (NAME, *(f"{NAME}-{number}" for number in (1, 2, 3)))
 EXERCISE = load(NAME)
-TEXT = handed_out(EXERCISE)
+TEXT = EXERCISE.handed_out
 TOUCHES = {
     "the mask under another name": "mask",
     "a mask one place too wide": "mask",
@@ -34,8 +34,8 @@ RECORDED = {"dependency": {"future_leak": 0.24}, "both_modes": {"future_leak": 0
 
 
 def asked_of(name: str) -> Break:
-    asked = load(name).breaks
-    assert asked is not None
+    asked = load(name).kind
+    assert isinstance(asked, Break)
     return asked
 
 
@@ -135,8 +135,8 @@ def test_the_line_that_is_told_is_the_one_that_was_written() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_edits_that_count_touch_neither_and_lazy_ones_what_they_say(name: str) -> None:
     case, asked = load(name), asked_of(name)
-    healthy = handed_out(case)
-    for title, text in accepted(case).items():
+    healthy = case.handed_out
+    for title, text in case.kind.accepted(case).items():
         assert not same_program(text, healthy) and not failed(breaking.unchanged(asked, text, healthy)), title
     for title, text in all_made(healthy, asked.lazy, {}).items():
         wanted = {f"unchanged {TOUCHES[title]}"} if title in TOUCHES else set()

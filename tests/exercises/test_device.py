@@ -14,7 +14,7 @@ from bugzoo.grading.exercises import exercises, load, with_program
 from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.model import UNCHANGED
 from bugzoo.grading.notebook import KINDS, build
-from bugzoo.grading.texts import handed_out, healthy_text
+from bugzoo.grading.texts import healthy_text
 from bugzoo.grading.workbench import Program
 from bugzoo.running import Reading, run_worker
 
@@ -54,7 +54,7 @@ def test_the_line_comes_first_and_what_it_means_is_said_once(name: str, kind: st
 
 @pytest.mark.parametrize("name", list(with_program()))
 def test_what_runs_is_on_the_device_and_what_the_cells_say_stays(name: str, capsys: Any) -> None:
-    text, program = handed_out(load(name)), Program()
+    text, program = load(name).handed_out, Program()
     program.begin(name, "auto")
     assert program.source == text == program.original, "what is handed in"
     if name in ON_CPU:
@@ -76,7 +76,7 @@ def test_a_bad_device_begins_nothing() -> None:
 def test_an_older_notebook_stays_on_the_cpu() -> None:
     program = Program()
     program.begin("04")
-    assert program.as_run == handed_out(load("04"))
+    assert program.as_run == load("04").handed_out
 
 
 def test_run_view_tool_and_twin_get_the_text_on_the_device(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -102,7 +102,7 @@ def test_run_view_tool_and_twin_get_the_text_on_the_device(monkeypatch: pytest.M
     program.run()
     program.look("time")
     program.tool("replay")
-    broken, whole = moved(handed_out(load("04"))), moved(healthy_text(load("04")))
+    broken, whole = moved(load("04").handed_out), moved(healthy_text(load("04")))
     assert [ran[one] for one in ("run", "job", "view", "tool")] == [broken] * 4
     assert ran["twin"] == whole and ran["curve"].device == "cuda"
     said = capsys.readouterr().out
@@ -147,7 +147,7 @@ def test_numbers_say_where_both_ran() -> None:
 
 @pytest.mark.parametrize("name", ["04_flat_loss", "06_knows_nothing"])
 def test_the_unchanged_program_is_unchanged_on_a_gpu_too(name: str) -> None:
-    result = grade_exercise(name, moved(handed_out(load(name))))
+    result = grade_exercise(name, moved(load(name).handed_out))
     assert (result.status, result.message) == ("not attempted", UNCHANGED)
 
 

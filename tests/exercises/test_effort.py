@@ -10,7 +10,6 @@ from bugzoo import faults
 from bugzoo.grading import effort
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.notebook import build
-from bugzoo.grading.texts import handed_out
 
 
 def stated(name: str, kind: str = "student") -> dict[str, int]:
@@ -46,8 +45,8 @@ def test_each_notebook_says_it_under_its_title(name: str) -> None:
     )
     assert told == stated(name, "solution") == stated(name, "instructor"), "a filled-in notebook is as long"
     assert told["level"] == effort.level(exercise) and told["minutes"] % 5 == 0 < told["minutes"]
-    if exercise.kind != "five":
-        text, longer = handed_out(exercise), handed_out(exercise) + "x = 1\n" * 150
+    if exercise.kind.name != "five":
+        text, longer = exercise.handed_out, exercise.handed_out + "x = 1\n" * 150
         texts = [
             "".join(one["source"]) for one in json.loads(build(exercise))["cells"] if one["cell_type"] == "markdown"
         ]
@@ -61,7 +60,7 @@ def test_neither_tells_that_nothing_is_wrong() -> None:
     """*repair*, *decoy* and *nothing* have one notebook. Each pair of level and minutes has mostly a fault behind it."""
     counts: dict[tuple[int, int], Counter[str]] = {}
     for name, exercise in exercises().items():
-        if exercise.kind in ("repair", "decoy", "nothing"):
+        if exercise.kind.name in ("repair", "decoy", "nothing"):
             counts.setdefault(tuple(stated(name).values()), Counter())[exercise.kind] += 1
     healthy = {pair: found for pair, found in counts.items() if found["nothing"]}
     assert healthy

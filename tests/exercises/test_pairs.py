@@ -50,10 +50,10 @@ def seen(monkeypatch: Any, numbers: dict[str, float]) -> None:
 
 def test_a_wrong_cause_is_answered_by_what_was_seen(monkeypatch: Any) -> None:
     seen(monkeypatch, {"fresh_gradient.stale_share": 0.0})
-    told = against.answer("07", "gradients from earlier batches", ["gradients"])
+    told = against.answer(load("07"), "gradients from earlier batches", ["gradients"])
     assert told.startswith("You saw it: in the view `gradients`, share of steps that begin with a gradient")
     assert "is 0 (usual: 0 to 0.1)" in told and "it would be above 0.5" in told
-    told = against.answer("07", "gradients from earlier batches", ["loss_curve"])
+    told = against.answer(load("07"), "gradients from earlier batches", ["loss_curve"])
     assert told.startswith("You did not open the view that speaks against it: in the view `gradients`")
 
 
@@ -61,7 +61,7 @@ def test_nothing_is_wrong_is_answered_by_what_is_outside(monkeypatch: Any) -> No
     view = right(load("10")).evidence[0]
     row = next(row for row in views.rows(view) if row.source == "fresh_gradient.stale_share")
     seen(monkeypatch, {row.source: 1.0})
-    assert against.answer("10", "nothing is wrong", [view]) == (
+    assert against.answer(load("10"), "nothing is wrong", [view]) == (
         f"You saw it: in the view `{view}`, {row.label} is 1 (usual: {row.usual_text()})."
     )
 
@@ -69,19 +69,19 @@ def test_nothing_is_wrong_is_answered_by_what_is_outside(monkeypatch: Any) -> No
 def test_where_no_number_speaks_the_look_alike_does(monkeypatch: Any) -> None:
     seen(monkeypatch, {})
     like = load("10").about_fault[0].look_alikes[0]
-    told = against.answer("10", cause(like.other).word, [])
+    told = against.answer(load("10"), cause(like.other).word, [])
     assert told.startswith(like.test) and "If it were that: " in told and "Here: " in told
-    assert against.answer("10", "tensors on different devices", []) == against.NOTHING_SPEAKS
-    assert against.answer("10", OTHER, []) == against.NOTHING_SPEAKS
+    assert against.answer(load("10"), "tensors on different devices", []) == against.NOTHING_SPEAKS
+    assert against.answer(load("10"), OTHER, []) == against.NOTHING_SPEAKS
 
 
 def test_the_answer_stands_before_the_certainty(monkeypatch: Any) -> None:
     seen(monkeypatch, {})
     record = {"cause": OTHER, "place": 1, "sure": 80}
-    result = against.answered("10", record, grade_diagnosis("10", record))
+    result = against.answered(load("10"), record, grade_diagnosis("10", record))
     assert result.message == f"{against.NOTHING_SPEAKS} Look further. You were 80 % sure of this cause."
     good = {"cause": right(load("10")).causes[0], "sure": 30}
-    assert against.answered("10", good, grade_diagnosis("10", good)).message.startswith("The cause is right.")
+    assert against.answered(load("10"), good, grade_diagnosis("10", good)).message.startswith("The cause is right.")
 
 
 def test_of_two_true_causes_the_other_is_said() -> None:

@@ -9,7 +9,6 @@ import pytest
 from bugzoo import Scenario, course
 from bugzoo.grading import healthy
 from bugzoo.grading.exercises import load, with_program
-from bugzoo.grading.texts import handed_out
 from bugzoo.grading.workbench import report
 from bugzoo.running import run_here
 
@@ -30,7 +29,7 @@ def missing(story: str, printed: str) -> list[str]:
 @pytest.mark.parametrize("name", list(with_program()))
 def test_every_number_of_a_ticket_is_printed_by_its_run(name: str) -> None:
     exercise = load(name)
-    run = healthy.recorded(handed_out(exercise), exercise.scenario.ranks)
+    run = healthy.recorded(exercise.handed_out, exercise.scenario.ranks)
     printed = "\n".join(report(run.points, "finished", run.metrics, healthy.Twin(name).curve()))
     assert missing(exercise.story, printed) == [], printed
 
@@ -43,7 +42,7 @@ def test_a_number_that_no_run_prints_is_noticed() -> None:
 @pytest.mark.sampled(0)
 def test_the_nan_comes_sooner_the_faster_it_learns_and_is_no_case_of_the_lesson() -> None:
     exercise = load("07")
-    text = handed_out(exercise)
+    text = exercise.handed_out
     losses = run_here(text).trace.loss
     epoch = math.ceil(1150 / 32)
     first = bad(losses)

@@ -14,7 +14,7 @@ from bugzoo.diagnostics.causes import tidy, words
 from bugzoo.grading import cell, looks
 from bugzoo.grading.answers import causes, offered, right
 from bugzoo.grading.exercises import exercises, load, with_diagnosis, with_program
-from bugzoo.grading.texts import broken_text, handed_out, healthy_text
+from bugzoo.grading.texts import broken_text, healthy_text
 from bugzoo.grading.workbench import Program
 from bugzoo.views import show
 from tests.sampling import only_in_prove
@@ -51,7 +51,7 @@ def told(text: str) -> list[str]:
 @pytest.mark.parametrize("name", [name if name == QUICKEST else only_in_prove(name) for name in with_program()])
 def test_no_view_says_more_than_numbers(name: str) -> None:
     names = [one for one in views.names() if not views.reruns(one)]
-    for view, reading in looks.measured(names, handed_out(load(name))).items():
+    for view, reading in looks.measured(names, load(name).handed_out).items():
         shown = show.text(view, reading)
         assert told(shown) == [], shown
         assert not [one for one in diagnostics.names() if "_" in one and one in shown and one not in views.names()]
@@ -72,7 +72,7 @@ def test_this_search_finds_what_it_looks_for() -> None:
 @pytest.mark.parametrize("name", list(exercises()))
 def test_tickets_and_hints_name_no_cause(name: str) -> None:
     exercise = load(name)
-    asked = () if exercise.kind == "break" else range(len(exercise.faults))
+    asked = () if exercise.kind.name == "break" else range(len(exercise.faults))
     tests = " ".join(text for of in asked for text in offered(exercise, of).texts)
     assert told(f"{exercise.title} {exercise.story} {' '.join(exercise.hints)} {tests}") == []
 
@@ -97,14 +97,14 @@ def test_no_object_of_the_notebook_holds_the_solution(name: str, capsys: Any) ->
     program = Program()
     program.begin(name)
     made = {"program": program, "hints": cell.hints(name)}
-    if exercise.kind != "break":
+    if exercise.kind.name != "break":
         made["form"] = cell.form(name)
-    solved = broken_text if exercise.kind == "break" else healthy_text
-    solution, handed = (set(text(exercise).splitlines()) for text in (solved, handed_out))
+    solved = broken_text if exercise.kind.name == "break" else healthy_text
+    solution, handed = (set(text.splitlines()) for text in (solved(exercise), exercise.handed_out))
     only = {line.strip() for line in solution - handed if len(line.strip()) > 12}
-    assert only or exercise.kind != "break"
+    assert only or exercise.kind.name != "break"
     found = texts(made)
-    assert handed_out(exercise).splitlines()[0] in "\n".join(found)
+    assert exercise.handed_out.splitlines()[0] in "\n".join(found)
     assert [line for line in only for text in found if line in text] == []
     shown = capsys.readouterr().out + "".join(map(repr, made.values())) + " ".join([*dir(program), *dir(cell)])
     assert told(shown) == []

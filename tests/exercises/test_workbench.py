@@ -9,7 +9,6 @@ from bugzoo.errors import UserError
 from bugzoo.grading import healthy, looks
 from bugzoo.grading.exercises import load
 from bugzoo.grading.program import split
-from bugzoo.grading.texts import handed_out
 from bugzoo.grading.workbench import Program, diagnosed, load_ipython_extension, packed, table
 from tests.sampling import only_in_prove
 
@@ -41,9 +40,9 @@ def shell(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Shell:
 
 def test_a_cell_is_kept_and_trains_nothing(shell: Shell, capsys: Any) -> None:
     shell.program.begin("04")
-    assert shell.program.source == handed_out(load("04")), "it can be run before its cells were"
+    assert shell.program.source == load("04").handed_out, "it can be run before its cells were"
     assert "the program as handed out. Run the next cells" in capsys.readouterr().out
-    shell.magic("Training", split(handed_out(load("04")))["Training"])
+    shell.magic("Training", split(load("04").handed_out)["Training"])
     assert capsys.readouterr().out == "Training: saved. Run it with program.run()\n"
     shell.magic("Training", "raise SystemExit\n")
     assert "saved, with your change" in capsys.readouterr().out
@@ -69,7 +68,7 @@ def test_another_section_is_kept_where_it_stands(shell: Shell) -> None:
 
 
 def test_an_assignment_brings_its_own_text(shell: Shell) -> None:
-    text = handed_out(load("10"))
+    text = load("10").handed_out
     shell.program.hand_out("mlp", "Z-1", packed(text), seed=3)
     assert shell.program.source == text and not shell.program.diagnosed
     assert shell.program.original == text
@@ -149,6 +148,6 @@ def test_the_healthy_curve_is_the_run_of_a_right_repair_to_the_last_bit(tmp_path
 def test_where_nothing_is_wrong_the_healthy_curve_has_another_seed(name: str) -> None:
     """Equal numbers in both columns would answer the exercise before anything is looked at."""
     exercise = load(name)
-    run, twin = healthy.recorded(handed_out(exercise)), healthy.Twin(name).curve()
+    run, twin = healthy.recorded(exercise.handed_out), healthy.Twin(name).curve()
     assert run.steps == twin.steps and not any(one == other for one, other in zip(run.losses, twin.losses, strict=True))
     assert abs(run.metrics["accuracy"] - twin.metrics["accuracy"]) < 0.04

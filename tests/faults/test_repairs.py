@@ -9,7 +9,7 @@ from bugzoo.faults.evidence import parse
 from bugzoo.grading.repairs import pretences, repairs
 from bugzoo.grading.texts import same_program, tidy
 from bugzoo.grading.trials import generic
-from bugzoo.grading.trials.pretences import PRETENCES
+from bugzoo.grading.trials.wrong_fixes import PRETENCES
 from bugzoo.scenario import Scenario, fits
 from tests.diagnostics.test_causes import ALL
 from tests.waiting import WAITING

@@ -11,14 +11,14 @@ from bugzoo.diagnostics.causes import OTHER, cause, words
 from bugzoo.errors import UserError
 from bugzoo.grading import healthy
 from bugzoo.grading.against import answer
-from bugzoo.grading.answers import accepted, causes, pairs, right
+from bugzoo.grading.answers import causes, pairs, right
 from bugzoo.grading.debrief import text as debriefed
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade, grade_exercise, try_exercise
+from bugzoo.grading.kinds import Repair
 from bugzoo.grading.kinds.decoy import marks as decoys
 from bugzoo.grading.model import Check, Result
-from bugzoo.grading.texts import handed_out, healthy_text, same_program, tidy
-from bugzoo.grading.trials import trials
+from bugzoo.grading.texts import healthy_text, same_program, tidy
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.proving import leaks
 from bugzoo.scenario import Scenario
@@ -28,7 +28,7 @@ from tests.sampling import only_in_prove
 NAME = "27_small_parts"
 CASE = load(NAME).scenario
 SORTED, UNSHUFFLED = "validation = validation[labels[validation].argsort()]\n", ", shuffle=False"
-DECOYS = [name for name, exercise in exercises().items() if exercise.decoy]
+DECOYS = [name for name, exercise in exercises().items() if exercise.scenario.decoy]
 
 
 def without(source: str) -> str:
@@ -55,11 +55,11 @@ def test_what_a_decoy_adds_is_found_on_its_line(program: str, trap: str, lines: 
 @pytest.mark.parametrize("name", DECOYS)
 def test_the_twin_the_solution_and_every_repair_keep_it(name: str) -> None:
     exercise = load(name)
-    assert exercise.kind == "decoy" and decoys.marks(exercise.scenario)
-    for text in (handed_out(exercise), healthy_text(exercise), *accepted(exercise).values()):
+    assert exercise.kind.name == "decoy" and decoys.marks(exercise.scenario)
+    for text in (exercise.handed_out, healthy_text(exercise), *exercise.kind.accepted(exercise).values()):
         assert decoys.touched(text, exercise.scenario) == []
-    plain = replace(exercise, decoy="")
-    assert not same_program(handed_out(plain), handed_out(exercise)) and plain.kind == "repair"
+    plain = replace(exercise, kind=Repair())
+    assert not same_program(plain.handed_out, exercise.handed_out) and plain.kind.name == "repair"
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_without_a_repair_it_is_not_priced_and_a_repair_may_be_as_good_as_the_pr
     asked, grade = graded(False, True)
     assert decoys.priced(text, CASE, grade).share == 0.8
     asked, grade = graded(False)
-    assert not decoys.priced(handed_out(load(NAME)), CASE, grade).passed and len(asked) == 1, "nothing was touched"
+    assert not decoys.priced(load(NAME).handed_out, CASE, grade).passed and len(asked) == 1, "nothing was touched"
 
 
 @pytest.mark.parametrize("name", DECOYS)
@@ -193,7 +193,7 @@ def test_its_look_is_a_choice_of_the_form_and_is_answered(name: str) -> None:
     [(trap, _)] = exercise.scenario.odd
     word = cause(trap.look_alikes[0].other).word
     assert word in causes(exercise) and word in pairs(exercise) and word not in right(exercise).causes
-    assert len(causes(exercise)) == len(causes(replace(exercise, decoy=""))) == 8
+    assert len(causes(exercise)) == len(causes(replace(exercise, kind=Repair()))) == 8
 
 
 def test_whatever_a_decoy_looks_like_is_offered() -> None:
@@ -238,7 +238,7 @@ def test_its_name_is_searched_for_like_the_faults() -> None:
 
 
 def test_the_proof_tries_it() -> None:
-    kinds = {trial.name: trial.kind for trial in trials(load(NAME))}
+    kinds = {trial.name: trial.kind for trial in load(NAME).kind.trials(load(NAME))}
     assert kinds["the odd thing taken away as well"] == "touched"
     assert kinds["only the odd thing taken away"] == "degenerate"
 
@@ -260,7 +260,7 @@ def test_a_real_submission_pays_for_it_and_gains_nothing_by_it_alone() -> None:
     mended = grade_exercise(NAME, without(healthy_text(exercise)), seeds=(0,))
     assert mended.passed and (mended.points, mended.max_points) == (4.0, 5.0), str(mended)
     assert "accuracy 0.937 and 0.937; loss 0.394 and 0.394." in str(mended)
-    alone = grade_exercise(NAME, without(handed_out(exercise)), seeds=(0,))
+    alone = grade_exercise(NAME, without(exercise.handed_out), seeds=(0,))
     assert (alone.status, alone.points) == ("wrong", 0.0)
 
 

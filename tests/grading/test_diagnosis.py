@@ -7,14 +7,13 @@ from bugzoo.choices import Choices
 from bugzoo.choices import choices as choices_of
 from bugzoo.diagnostics.causes import cause as row_of
 from bugzoo.diagnostics.causes import words
-from bugzoo.grading.answers import accepted, filled, grade_diagnosis, offered
+from bugzoo.grading.answers import filled, grade_diagnosis, offered
 from bugzoo.grading.answers import right as right_of
 from bugzoo.grading.diagnosis import ASSIGNMENT, EXERCISE, INTERVIEW, NEAR, Right, judge, worth
 from bugzoo.grading.exercises import load, with_diagnosis
 from bugzoo.grading.grade import grade_exercise
-from bugzoo.grading.texts import handed_out
 
-NAMES = [name for name, exercise in with_diagnosis().items() if exercise.kind != "two"]
+NAMES = [name for name, exercise in with_diagnosis().items() if exercise.kind.name != "two"]
 """Those with one form; `test_two.py` grades two findings."""
 
 
@@ -66,14 +65,14 @@ def test_a_wrong_cause_is_not_told_the_right_one(name):
     answer = right(name)["cause"]
     wrong = next(one for one in ("a wrong learning rate", "bad weight initialization") if one != answer)
     told = str(grade_diagnosis(name, right(name) | {"cause": wrong}))
-    told += str(grade_exercise(name, handed_out(load(name)), {"cause": wrong}))
+    told += str(grade_exercise(name, load(name).handed_out, {"cause": wrong}))
     assert answer not in told and "is healthy" not in told
 
 
 @pytest.mark.parametrize("line", ["%matplotlib inline", "!nvidia-smi"])
 def test_what_only_a_notebook_understands_is_named(line):
     name = "04_flat_loss"
-    result = grade_exercise(name, f"{handed_out(load(name))}{line}\n")
+    result = grade_exercise(name, f"{load(name).handed_out}{line}\n")
     assert result.status == "cannot be graded" and line in result.message and "its own cell" in result.message
 
 
@@ -91,9 +90,9 @@ def test_words_that_people_use_and_every_cause_that_is_true_count():
 
 
 def test_a_line_that_some_accepted_repair_changes_is_a_place():
-    lines = handed_out(load("04")).splitlines()
+    lines = load("04").handed_out.splitlines()
     by_hand = next(number for number, line in enumerate(lines, 1) if "return self.head" in line)
-    assert "return F.log_softmax(self.head" in accepted(load("04"))["the model gives log-probabilities"]
+    assert "return F.log_softmax(self.head" in load("04").kind.accepted(load("04"))["the model gives log-probabilities"]
     for place, good in ((by_hand, True), (by_hand - NEAR, True), (by_hand - NEAR - 6, False)):
         assert grade_diagnosis("04_flat_loss", right("04_flat_loss") | {"place": place}).passed == good
 

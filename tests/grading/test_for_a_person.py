@@ -13,7 +13,6 @@ from bugzoo.grading.groups import GROUPS, NOT_ASKED, of_a_trap, sealed, state
 from bugzoo.grading.model import FOR_A_PERSON, Check, Result
 from bugzoo.grading.notebook import build
 from bugzoo.grading.own_decisions import Decision
-from bugzoo.grading.texts import handed_out
 from bugzoo.grading.trials import Trial, of_case, verdict
 from bugzoo.instructor import grade_class, tasks
 from bugzoo.instructor.gradebook import notes
@@ -35,7 +34,7 @@ def learner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path))
     monkeypatch.setattr(cell, "ask", lambda *_: waited())
-    return handed_out(load(NAME))
+    return load(NAME).handed_out
 
 
 def test_the_sentence_names_the_line_and_the_reason() -> None:

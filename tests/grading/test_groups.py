@@ -14,7 +14,7 @@ from bugzoo.grading.grade import try_exercise
 from bugzoo.grading.groups import GROUPS, in_groups, of_a_trap, sealed, state
 from bugzoo.grading.model import UNCHANGED, Check, Result
 from bugzoo.grading.repairs import pretences
-from bugzoo.grading.texts import handed_out, healthy_text
+from bugzoo.grading.texts import healthy_text
 from bugzoo.proving import leaks
 from bugzoo.scenario import Scenario
 from tests.exercises.course import ROOT
@@ -24,7 +24,7 @@ from tests.sampling import only_in_prove
 
 TRAP = "17_second_opinion"
 FOLDER = Path(grading.__file__).parent
-DIAGNOSIS = {"answers.py", "findings.py", "fives.py"}
+DIAGNOSIS = {"answers.py", "findings.py"}
 """Graders of a diagnosis, whose checks have no group."""
 
 
@@ -42,7 +42,7 @@ def made(status: str, **failed: str) -> Result:
     return Result(status, checks=[*checks, *wrong])
 
 
-@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.py")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.py")), ids=lambda file: file.stem)
 def test_each_check_of_a_repair_says_its_group(file):
     if file.name in DIAGNOSIS:
         return
@@ -141,8 +141,8 @@ def test_a_changed_trap_looks_like_a_fault_that_was_not_found():
 def test_before_the_diagnosis_a_trap_answers_like_any_exercise():
     trap, other = load(TRAP), load("04_flat_loss")
     for exercise in (trap, other):
-        assert sealed(try_exercise(exercise.name, handed_out(exercise))).message == UNCHANGED
-    tried = try_exercise(TRAP, handed_out(trap) + "\nunused = 1\n", seconds=30)  # of another exercise: test_stages.py
+        assert sealed(try_exercise(exercise.name, exercise.handed_out)).message == UNCHANGED
+    tried = try_exercise(TRAP, trap.handed_out + "\nunused = 1\n", seconds=30)  # of another exercise: test_stages.py
     assert (tried.status, state(tried, "gone"), state(tried, "every_run")) == ("wrong", "failed", "not reached")
     assert try_exercise(TRAP, healthy_text(trap)).status == "wrong", "removing what does no harm"
 

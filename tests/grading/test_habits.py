@@ -5,7 +5,7 @@ import pytest
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import grade
 from bugzoo.grading.plain import outside
-from bugzoo.grading.texts import broken_text, handed_out, healthy_text
+from bugzoo.grading.texts import broken_text, healthy_text
 
 EXERCISE = "04_flat_loss"
 IMPORTS = """from __future__ import annotations
@@ -67,6 +67,6 @@ def with_habits(text: str) -> str:
 def test_a_repair_with_all_habits_is_judged_as_the_repair(right: bool) -> None:
     exercise = load(EXERCISE)
     text = with_habits(healthy_text(exercise) if right else broken_text(exercise))
-    assert outside(text, handed_out(exercise)) == []
+    assert outside(text, exercise.handed_out) == []
     result = grade(text, exercise.scenario, seeds=exercise.seeds, seconds=exercise.seconds)
     assert result.passed == right, str(result)

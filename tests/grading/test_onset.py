@@ -12,7 +12,6 @@ from bugzoo.grading.answers import filled, grade_diagnosis, right
 from bugzoo.grading.exercises import load
 from bugzoo.grading.notebook import build
 from bugzoo.grading.onset import first_non_finite, onset
-from bugzoo.grading.texts import handed_out
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.proving import check
 from bugzoo.running import run_here
@@ -54,7 +53,7 @@ def test_a_learners_notebook_and_the_ledgers_keys_need_no_run(idle: None) -> Non
 
 @pytest.mark.slow
 def test_a_late_nan_is_asked_for_at_the_step_that_its_run_shows() -> None:
-    losses = run_here(handed_out(load("07"))).trace.loss
+    losses = run_here(load("07").handed_out).trace.loss
     first = int(np.flatnonzero(~np.isfinite(losses))[0]) + 1
     assert first > 10 and right(load("07")).step == (first, first)
     said = filled(load("07"))

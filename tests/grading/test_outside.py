@@ -9,7 +9,7 @@ from bugzoo.grading import checks, each_step
 from bugzoo.grading.answers import filled
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Result
-from bugzoo.grading.texts import handed_out, healthy_text
+from bugzoo.grading.texts import healthy_text
 from tests.grading.attempt import attempt, failed, must_fail, must_pass
 from tests.grading.tricks import BACK, BROKEN, MENDED, STEP, after, apply
 
@@ -63,7 +63,7 @@ def trained_by(text: str) -> str:
 
 def hand_in(name: str, *edits: tuple[str, str], source: str = "", seeds: tuple[int, ...] = (0,)) -> Result:
     exercise = load(name)
-    text = apply(source or handed_out(exercise), edits)
+    text = apply(source or exercise.handed_out, edits)
     return room.grade_exercise(name, text, {"cause": filled(exercise)["cause"]}, seeds=seeds)
 
 

@@ -4,8 +4,7 @@ import pytest
 
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.plain import outside
-from bugzoo.grading.texts import handed_out, tidy
-from bugzoo.grading.trials import trials
+from bugzoo.grading.texts import tidy
 from bugzoo.grading.trials.attacks import attacks
 from bugzoo.scenario import Scenario
 from bugzoo.syntax import parse
@@ -247,9 +246,9 @@ def test_what_is_not_python(text: str) -> None:
 def test_each_right_repair_and_each_pretence_is_plain(name: str) -> None:
     """What is set aside costs a teacher time: no repair of ours, right or wrong, may be."""
     exercise = exercises()[name]
-    honest = [trial for trial in trials(exercise) if trial.kind != "attack"]
-    seen = [(trial.name, str(one)) for trial in honest for one in outside(trial.source, handed_out(exercise))]
-    assert (len(honest) > 10 or exercise.kind == "five") and not seen, seen[:5]
+    honest = [trial for trial in exercise.kind.trials(exercise) if trial.kind != "attack"]
+    seen = [(trial.name, str(one)) for trial in honest for one in outside(trial.source, exercise.handed_out)]
+    assert (len(honest) > 10 or exercise.kind.name == "five") and not seen, seen[:5]
 
 
 def test_attacks_that_replace_or_forge_are_outside() -> None:

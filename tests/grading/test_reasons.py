@@ -19,7 +19,7 @@ from bugzoo.scenario import Scenario
 from tests.diagnostics.test_judges import HEALTHY, SICK
 
 FOLDER = Path(grading.__file__).parent
-DIAGNOSIS = {"answers.py", "findings.py", "fives.py", "decoys.py", "grade.py", "groups.py"}
+DIAGNOSIS = {"answers.py", "findings.py", "marks.py", "nothing.py", "groups.py"}
 """What these files check stands alone, or beside a repair that passes."""
 
 
@@ -80,7 +80,7 @@ def test_a_name_has_one_place_and_a_title():
     assert rank(failed("overfit_one_batch.ratio")) == rank(failed("symptom")), "what a break exercise asks for"
 
 
-@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.py")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.py")), ids=lambda file: file.stem)
 def test_each_check_that_grading_makes_has_a_place(file):
     """A new check without one would come last, and never be the reason."""
     made = {

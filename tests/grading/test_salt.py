@@ -10,7 +10,6 @@ import pytest
 from bugzoo.grading import __main__ as of_a_cell
 from bugzoo.grading import baseline, evaluation, reference, salt
 from bugzoo.grading.exercises import load
-from bugzoo.grading.texts import handed_out
 from bugzoo.running import sandbox
 from bugzoo.scenario import Scenario
 from tests.grading.attempt import must_fail, must_pass
@@ -126,7 +125,7 @@ def test_a_cell_is_graded_with_the_salt_of_its_machine(kind, place, monkeypatch,
         return questions(scenario)
 
     monkeypatch.setattr(reference, "questions", noted)
-    source = handed_out(load("04_flat_loss")) + "\n1 / 0\n"
+    source = load("04_flat_loss").handed_out + "\n1 / 0\n"
     of_a_cell.answer("04_flat_loss", {"kind": kind, "source": source})
     assert set(seen) == {place.read_text().strip()}
 

@@ -10,7 +10,6 @@ from bugzoo.grading.__main__ import answer
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import FOR_A_PERSON, STATES, Result
 from bugzoo.grading.notebook import build
-from bugzoo.grading.texts import handed_out
 from bugzoo.instructor import cell as assignment_cell
 from bugzoo.instructor import grade_class, handout, tasks
 from bugzoo.instructor.gradebook import notes
@@ -22,7 +21,7 @@ NAME = "16_thirty_times"
 
 @pytest.fixture
 def given() -> str:
-    return handed_out(load(NAME))
+    return load(NAME).handed_out
 
 
 def test_a_hand_in_for_a_person_is_not_run(given: str, tmp_path) -> None:

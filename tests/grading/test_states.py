@@ -10,7 +10,6 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.groups import GROUPS, sealed, state
 from bugzoo.grading.model import Check, Result
-from bugzoo.grading.texts import handed_out
 from tests.grading.attempt import attempt, failed, must_fail, must_pass, ran
 from tests.grading.tricks import BROKEN, LAZY, MENDED, SINGLE
 
@@ -103,7 +102,7 @@ def test_one_bad_seed_is_enough():
 @pytest.mark.slow
 def test_a_healthy_case_needs_the_right_verdict():
     name = "17_second_opinion"
-    text = handed_out(load(name))
+    text = load(name).handed_out
     assert grade_exercise(name, text).status == "not attempted"
     blamed = grade_exercise(name, text, {"cause": "a learning rate that is too high"})
     assert blamed.status == "wrong" and blamed.points == 0

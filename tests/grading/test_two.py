@@ -8,16 +8,18 @@ import pytest
 import bugzoo.grading.grade as room
 from bugzoo.diagnostics.causes import NOTHING, OTHER
 from bugzoo.grading import against, partial_credit
-from bugzoo.grading.answers import accepted, causes, filled, grade_diagnosis, pairs, right
+from bugzoo.grading.answers import causes, filled, grade_diagnosis, pairs, right
 from bugzoo.grading.debrief import text as debriefed
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.grade import HALF, IN_TWO, grade_exercise
+from bugzoo.grading.grade import HALF, grade_exercise
 from bugzoo.grading.halves import PLAIN, half, halves
-from bugzoo.grading.kinds.two import findings, proof
+from bugzoo.grading.kinds import Repair, Two
+from bugzoo.grading.kinds.two import IN_TWO, ONE_OF_TWO, findings, proof
 from bugzoo.grading.kinds.two.findings import KEY
 from bugzoo.grading.model import Check, Result
-from bugzoo.grading.texts import handed_out, healthy_text, same_program
-from bugzoo.grading.trials import AT_MOST, Trial, trials, verdict
+from bugzoo.grading.texts import healthy_text, same_program
+from bugzoo.grading.trials import AT_MOST, Trial, verdict
+from bugzoo.grading.trials import HALF as HALF_TRIAL
 from bugzoo.instructor.chosen_combinations import COMBINATIONS
 from bugzoo.instructor.combinations import Combination
 from bugzoo.instructor.tasks import ExerciseTask
@@ -26,7 +28,7 @@ from bugzoo.running import Reading
 from bugzoo.scenario import parse_spec
 
 NAME = "18_one_behind_the_other"
-TWO = [name for name, exercise in exercises().items() if exercise.second]
+TWO = [name for name, exercise in exercises().items() if exercise.kind.name == "two"]
 ONE, OTHER_ONE = (filled(load(NAME), of) for of in (0, 1))
 
 
@@ -36,12 +38,12 @@ def graded(*given: Any) -> Result:
 
 def test_its_kind_has_two_faults_two_forms_and_hints_that_take_turns() -> None:
     exercise = load(NAME)
-    assert TWO == [NAME] and exercise.kind == "two" and len(exercise.faults) == 2
+    assert TWO == [NAME] and exercise.kind.name == "two" and len(exercise.faults) == 2
     assert exercise.forms == tuple(f"{exercise.scenario.ticket}/{number}" for number in (1, 2))
     first, second = (fault.hints for fault, _ in exercise.about_faults)
     assert exercise.hints == (first[0], second[0], first[1], second[1], first[2], second[2])
-    alone = replace(exercise, second="")
-    assert alone.kind == "repair" and alone.forms == (alone.scenario.ticket,) and alone.hints == first
+    alone = replace(exercise, kind=Repair())
+    assert alone.kind.name == "repair" and alone.forms == (alone.scenario.ticket,) and alone.hints == first
 
 
 @pytest.mark.parametrize("name", [one.name for name in TWO for one in (load(name), *check.another.ends(load(name)))])
@@ -110,15 +112,15 @@ def test_both_forms_offer_both_causes_and_no_test_tells_one_from_the_other() -> 
 def test_each_wrong_finding_is_answered_and_a_repeated_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(against, "measured", lambda names, *_: {name: Reading({}) for name in names})
     given = [ONE | {"cause": "bad weight initialization"}, OTHER_ONE]
-    told = against.answered(NAME, {KEY: given}, graded(*given)).message
+    told = load(NAME).kind.answered(load(NAME), {KEY: given}, graded(*given)).message
     assert (
         told.startswith("Finding 1: ") and against.MENDED in told and told.endswith("Look further for the other one.")
     )
     both = [ONE | {"cause": OTHER}, OTHER_ONE | {"cause": OTHER}]
-    told = against.answered(NAME, {KEY: both}, graded(*both)).message
+    told = load(NAME).kind.answered(load(NAME), {KEY: both}, graded(*both)).message
     assert told == f"Finding 1: {against.NOTHING_SPEAKS} Finding 2: {against.NOTHING_SPEAKS} Look further."
     for given in ([ONE, ONE], [ONE, {}], [ONE, OTHER_ONE | {"place": 1}]):
-        assert "Finding" not in against.answered(NAME, {KEY: given}, graded(*given)).message
+        assert "Finding" not in load(NAME).kind.answered(load(NAME), {KEY: given}, graded(*given)).message
 
 
 def test_typed_calls_of_a_class_count_for_both() -> None:
@@ -136,19 +138,19 @@ def test_one_repair_is_half_of_an_exercise_and_less_of_an_assignment(monkeypatch
 
     monkeypatch.setattr(room, "grade", grade)
     result = grade_exercise(NAME, half(load(NAME), 0))
-    assert (result.points, result.max_points, result.message) == (5.0, 10.0, room.ONE_OF_TWO)
+    assert (result.points, result.max_points, result.message) == (5.0, 10.0, ONE_OF_TWO)
     assert asked == [IN_TWO] and HALF == 0.6, "an assignment does not say how many faults it has"
 
 
 def test_texts_with_one_repair_lack_one_fault_and_those_with_both_lack_both() -> None:
     exercise = load(NAME)
-    broken, healthy = handed_out(exercise), healthy_text(exercise)
+    broken, healthy = exercise.handed_out, healthy_text(exercise)
     for of in (0, 1):
         fault = exercise.about_faults[of][0]
         assert list(halves(exercise, of)) == [PLAIN, *fault.repairs]
         mended = partial_credit.without(exercise.scenario, (fault.id,))
         assert [left.id for left, _ in mended.specs] == [exercise.about_faults[1 - of][0].id]
-    texts = accepted(exercise)
+    texts = exercise.kind.accepted(exercise)
     assert len(texts) == 16 and texts["solution"] == healthy
     partly = [text for of in (0, 1) for text in halves(exercise, of).values()]
     every = [broken, *partly, *texts.values()]
@@ -157,25 +159,25 @@ def test_texts_with_one_repair_lack_one_fault_and_those_with_both_lack_both() ->
 
 @pytest.mark.slow
 def test_the_proof_tries_each_repair_alone_and_every_combination() -> None:
-    tried = list(trials(load(NAME)))
-    count = {kind: sum(trial.kind == kind for trial in tried) for kind in (check.HALF, AT_MOST, "correct", "attack")}
-    assert count[check.HALF] == 8 and count["correct"] == 15 and count[AT_MOST] >= 5 and count["attack"] >= 15
-    assert check._thin(load(NAME), tried) == []
-    few = [trial for trial in tried if trial.kind != check.HALF]
-    assert [text.rpartition(": ")[2] for text in check._thin(load(NAME), few)] == [
+    tried = list(load(NAME).kind.trials(load(NAME)))
+    count = {kind: sum(trial.kind == kind for trial in tried) for kind in (HALF_TRIAL, AT_MOST, "correct", "attack")}
+    assert count[HALF_TRIAL] == 8 and count["correct"] == 15 and count[AT_MOST] >= 5 and count["attack"] >= 15
+    assert load(NAME).kind.thin(load(NAME), tried) == []
+    few = [trial for trial in tried if trial.kind != HALF_TRIAL]
+    assert [text.rpartition(": ")[2] for text in load(NAME).kind.thin(load(NAME), few)] == [
         "0 correct repairs; at least 3 are needed"
     ] * 2
     for end in check.another.ends(load(NAME)):
-        assert sum(trial.kind == check.HALF for trial in check.of_an_end(end)) == 2
+        assert sum(trial.kind == HALF_TRIAL for trial in end.kind.of_an_end(end)) == 2
 
 
 @pytest.mark.parametrize(
     ("kind", "status", "share", "good"),
     [
-        (check.HALF, "wrong", 0.5, True),
-        (check.HALF, "wrong", 0.3, False),
-        (check.HALF, "wrong", 0.0, False),
-        (check.HALF, "passed", 1.0, False),
+        (HALF_TRIAL, "wrong", 0.5, True),
+        (HALF_TRIAL, "wrong", 0.3, False),
+        (HALF_TRIAL, "wrong", 0.0, False),
+        (HALF_TRIAL, "passed", 1.0, False),
         (AT_MOST, "wrong", 0.5, True),
         (AT_MOST, "wrong", 0.0, True),
         (AT_MOST, "passed", 1.0, False),
@@ -190,7 +192,7 @@ def test_a_wrong_share_is_noticed(kind: str, status: str, share: float, good: bo
 def test_findings_that_pay_wrongly_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     count, problems = proof.diagnoses(load(NAME))
     assert count > 100 and problems == []
-    monkeypatch.setattr(proof, "grade_diagnosis", lambda *_: Result("passed", 1.0))
+    monkeypatch.setattr(Two, "grade_diagnosis", lambda *_: Result("passed", 1.0))
     assert len(proof.diagnoses(load(NAME))[1]) == count - 2
     monkeypatch.undo()
     monkeypatch.setattr(findings, "matched", lambda exercise, given: (0, 1))
@@ -211,7 +213,7 @@ def test_the_debrief_shows_both_and_no_look_alike_that_is_the_other_one() -> Non
 def test_a_real_repair_of_one_earns_half(of: int) -> None:
     result = grade_exercise(NAME, half(load(NAME), of), seeds=(0,))
     assert (result.status, result.points) == ("wrong", 5.0), str(result)
-    assert room.ONE_OF_TWO in str(result)
+    assert ONE_OF_TWO in str(result)
 
 
 @pytest.mark.slow
@@ -219,8 +221,8 @@ def test_a_real_repair_of_one_earns_half(of: int) -> None:
 @pytest.mark.parametrize("of", [0, 1])
 def test_a_pretence_beside_it_earns_no_more_and_the_second_repair_the_rest(of: int) -> None:
     exercise = load(NAME)
-    for trial in trials(exercise):
+    for trial in exercise.kind.trials(exercise):
         if trial.kind == AT_MOST and trial.name.startswith(exercise.about_faults[of][0].id):
             assert grade_exercise(NAME, trial.source, seeds=(0,)).share <= 0.5, trial.name
     assert grade_exercise(NAME, healthy_text(exercise), seeds=(0,)).points == 10.0
-    assert grade_exercise(NAME, handed_out(exercise), seeds=(0,)).points == 0.0
+    assert grade_exercise(NAME, exercise.handed_out, seeds=(0,)).points == 0.0

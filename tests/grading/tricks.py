@@ -9,12 +9,11 @@ from dataclasses import asdict
 from tempfile import gettempdir
 
 from bugzoo.grading.exercises import load
-from bugzoo.grading.texts import handed_out
 from bugzoo.running.account import Account
 
 EXERCISE = load("10_restless_loss")
 SCENARIO = EXERCISE.scenario
-BROKEN = handed_out(EXERCISE)
+BROKEN = EXERCISE.handed_out
 
 BACK, STEP = "        loss.backward()\n", "        optimizer.step()\n"
 ZERO = "        optimizer.zero_grad()\n"

@@ -181,18 +181,17 @@ def test_an_exercise_is_graded_alike(tmp_path: Path, chosen: tuple[str, ...]) ->
     from bugzoo.grading.notebook import build
     from bugzoo.grading.plain import outside
     from bugzoo.grading.program import SECTIONS, split
-    from bugzoo.grading.texts import handed_out
 
     task = tasks.load("04_flat_loss")
     exercise = load("04_flat_loss")
     hand_in(tmp_path / "in", "ada", build(exercise, "solution"), task.name)
-    tried = attacks(handed_out(exercise))
+    tried = attacks(exercise.handed_out)
     for number, name in enumerate(chosen):
         student, parts = json.loads(build(exercise, "student")), split(tried[name])
         for section in SECTIONS:
             cell(student, f"program-{section.lower()}")["source"] = [f"%%program {section}\n", parts[section]]
         hand_in(tmp_path / "in", f"eve{number}", student, task.name)
-    needed = sorted({one.name for name in chosen for one in outside(tried[name], handed_out(exercise))})
+    needed = sorted({one.name for name in chosen for one in outside(tried[name], exercise.handed_out)})
     found = {one.student: one for one in grade_class(tmp_path / "in", task, tmp_path / "kept", allow=needed)}
     assert (found["ada"].state, found["ada"].points) == ("passed", task.max_points)
     for number, name in enumerate(chosen):  # the sandbox stands also where an instructor allows everything

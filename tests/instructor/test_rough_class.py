@@ -13,7 +13,6 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.notebook import build
 from bugzoo.grading.plain import outside
 from bugzoo.grading.program import SECTIONS, split
-from bugzoo.grading.texts import handed_out
 from bugzoo.machine import cores
 from bugzoo.running import worker
 from bugzoo.running.account import Account
@@ -85,7 +84,7 @@ def test_a_rough_class(
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     exercise = load(NAME)
-    given = handed_out(exercise)
+    given = exercise.handed_out
     rough = {name: text.replace("FOLDER", str(tmp_path)) + given for name, text in FIRST.items()}
     for name, text in rough.items():
         hand_in(folder, name, notebook(text), NAME)

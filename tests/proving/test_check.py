@@ -15,10 +15,11 @@ from bugzoo.faults import Swap
 from bugzoo.grading.another import ends
 from bugzoo.grading.answers import filled, offered
 from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.kinds import Repair
 from bugzoo.grading.model import FOR_A_PERSON, Check, Exercise, Result
-from bugzoo.grading.trials import MUST_PASS, trials
-from bugzoo.proving import leaks, ledger
-from bugzoo.proving.check import CheckReport, Proof, check, diagnoses
+from bugzoo.grading.trials import LEAKS, MUST_PASS, VIEWS, curious
+from bugzoo.proving import leaks, ledger, shown
+from bugzoo.proving.check import CheckReport, Proof, check
 from bugzoo.running import Reading
 from tests.sampling import only_in_prove
 
@@ -31,8 +32,12 @@ def grader(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
     def use(grade: Callable[..., Result]) -> None:
         monkeypatch.setattr(room, "grade_exercise", grade)
-        monkeypatch.setattr(room, "leaks", lambda name: {"problems": [], "cells": 1, "letters": 1})
-        monkeypatch.setattr(room.sight, "shown", lambda name: {"problems": [], "outside": ["gradients: a norm"]})
+        quiet = {
+            LEAKS: lambda exercise: {"problems": [], "cells": 1, "letters": 1},
+            VIEWS: lambda exercise: {"problems": [], "outside": ["gradients: a norm"]},
+        }
+        for kind, prove in quiet.items():
+            monkeypatch.setitem(room.SEEN, kind, (prove, room.SEEN[kind][1]))
 
     return use
 
@@ -40,14 +45,16 @@ def grader(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 @cache
 def _passing(name: str) -> dict[str, str]:
     """Return text -> status of what is right: a repair that decides by a counter is for a person."""
-    passing = [trial for trial in trials(load(name)) if trial.kind in MUST_PASS]
+    passing = [trial for trial in load(name).kind.trials(load(name)) if trial.kind in MUST_PASS]
     return {trial.source: FOR_A_PERSON if trial.by_counter else "passed" for trial in passing}
 
 
 def _right(name: str, source: str, diagnosis: Any, **_: Any) -> Result:
     """Gives what every submission deserves, by looking it up."""
     status = _passing(name).get(source, "")
-    blamed = load(name).kind != "break" and (diagnosis is None or diagnosis["cause"] != filled(load(name))["cause"])
+    blamed = load(name).kind.name != "break" and (
+        diagnosis is None or diagnosis["cause"] != filled(load(name))["cause"]
+    )
     return Result(status, float(status == "passed")) if status and not blamed else Result("wrong", 0.0)
 
 
@@ -133,8 +140,8 @@ def test_what_shows_nothing_is_noticed(name: str, numbers: dict[str, float], sai
     def measured(names: list[str], *_: Any) -> dict[str, Reading]:
         return {view: Reading(numbers if view == "gradients" else {}) for view in names}
 
-    monkeypatch.setattr(room.sight, "measured", measured)
-    problems = room.sight.shown(name)["problems"]
+    monkeypatch.setattr(shown, "measured", measured)
+    problems = shown.prove(load(name))["problems"]
     assert said in " ".join(problems) if said else problems == []
 
 
@@ -175,15 +182,16 @@ def test_a_thin_fault_is_noticed(grader: Any, monkeypatch: Any, change: dict[str
 )
 def test_a_thin_break_is_noticed(change: dict[str, Any], word: str) -> None:
     exercise = load("06")
-    assert exercise.breaks is not None and room._thin(exercise, list(trials(exercise))) == []
-    thin = replace(exercise, breaks=replace(exercise.breaks, **change))
-    assert word in "\n".join(room._thin(thin, list(trials(thin))))
+    assert exercise.kind.thin(exercise, list(exercise.kind.trials(exercise))) == []
+    thin = replace(exercise.kind, **change)
+    assert word in "\n".join(thin.thin(exercise, list(thin.trials(exercise))))
 
 
 def test_answers_that_pay_twice_are_noticed(monkeypatch: Any) -> None:
-    assert diagnoses(load(NAME)) == (len(words()), [])
-    monkeypatch.setattr(room, "grade_diagnosis", lambda *_: Result("passed", 1.0))
-    count, problems = diagnoses(load(NAME))
+    exercise = load(NAME)
+    assert exercise.kind.diagnoses(exercise) == (len(words()), [])
+    monkeypatch.setattr(Repair, "grade_diagnosis", lambda *_: Result("passed", 1.0))
+    count, problems = exercise.kind.diagnoses(exercise)
     assert len(problems) == count - 1 and "earns 100%" in problems[0]
 
 
@@ -208,7 +216,7 @@ def test_a_leak_is_noticed(change: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", list(exercises()))
 def test_no_hint_and_no_test_tells(name: str) -> None:
     exercise = load(name)
-    asked = () if exercise.kind == "break" else range(len(exercise.faults))
+    asked = () if exercise.kind.name == "break" else range(len(exercise.faults))
     tests = [text for of in asked for text in offered(exercise, of).texts]
     shown = [{"cell": "hints", "text": "\n".join([*exercise.hints, *tests])}]
     assert leaks.in_outputs(exercise, shown) == []
@@ -231,8 +239,8 @@ def test_a_leak_in_metadata_is_noticed(monkeypatch: Any) -> None:
 @pytest.mark.slow
 def test_an_executed_notebook_that_tells_is_noticed(monkeypatch: Any) -> None:
     tells = "print(repr(type('Case', (), {'__repr__': lambda self: 'loop/stale_gradients'})()))"
-    monkeypatch.setattr(leaks, "_PROBES", (tells, *leaks._PROBES))  # the last one changes the program
-    found = leaks.leaks(NAME)
+    monkeypatch.setattr(curious, "PROBES", (tells, *curious.PROBES))  # the last one changes the program
+    found = leaks.prove(load(NAME))
     assert found["letters"] > 1000 and len(found["problems"]) >= 1
     assert all(text.startswith("cell probe-0 shows") for text in found["problems"])
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.trials import Trial, verdict
+from bugzoo.grading.trials import DECOY, Trial, verdict
 from bugzoo.instructor.chosen_combinations import DECOYS
 from bugzoo.proving import check, decoys
 from bugzoo.scenario import Scenario
@@ -73,10 +73,10 @@ def test_the_key_is_about_all_texts_and_claims() -> None:
 def test_every_exercise_with_one_is_proved_and_among_the_pairs() -> None:
     listed = {(program, *pair) for program, pairs in DECOYS.items() for pair in pairs}
     for name, exercise in exercises().items():
-        asked = any(trial.kind == check.DECOY for trial in check.of_what_is_seen(name))
-        assert asked == bool(exercise.decoy), name
-        if exercise.decoy:
-            assert (exercise.program, exercise.fault.partition("?")[0], exercise.decoy) in listed
+        asked = any(trial.kind == DECOY for trial in exercise.kind.seen(exercise))
+        assert asked == bool(exercise.scenario.decoy), name
+        if exercise.scenario.decoy:
+            assert (exercise.program, exercise.fault.partition("?")[0], exercise.scenario.decoy) in listed
 
 
 def test_a_touched_decoy_has_to_cost_something() -> None:
@@ -90,9 +90,9 @@ def test_a_touched_decoy_has_to_cost_something() -> None:
 def test_check_says_why_a_decoy_does_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoys, "problems", lambda case: ["it is better without"])
     proof = check.Proof("27_small_parts", False)
-    trial = next(one for one in check.of_what_is_seen("27_small_parts") if one.kind == check.DECOY)
+    trial = next(one for one in load("27").kind.seen(load("27")) if one.kind == DECOY)
     assert check.judge(proof, trial, check.prove_one(trial)) == ["it is better without"] == proof.problems
-    assert load("27").decoy
+    assert load("27").scenario.decoy
 
 
 @pytest.mark.slow

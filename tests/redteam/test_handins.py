@@ -11,7 +11,7 @@ from bugzoo.grading import set_aside
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import grade
 from bugzoo.grading.model import FOR_A_PERSON, Result
-from bugzoo.grading.texts import handed_out, tidy
+from bugzoo.grading.texts import tidy
 from bugzoo.scenario import Scenario
 from tests.sampling import only_in_prove
 
@@ -121,4 +121,4 @@ def test_an_error_with_control_characters_is_shown_without_them(sandboxed):
 def test_every_hand_in_has_its_test():
     known = {*WRONG, *WAITS, *RIGHT, *ASIDE, *TRAINED, "attack_ansi_error"}
     assert known == {path.stem for path in HANDINS.glob("*.txt")}
-    assert handed_out(load("04")) and len(known) == 21
+    assert load("04").handed_out and len(known) == 21

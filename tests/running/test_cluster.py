@@ -104,14 +104,13 @@ def test_verify_gives_the_same_table(cluster: Cluster, tmp_path: Path, monkeypat
 @pytest.mark.sampled(0)
 def test_check_gives_the_same_results(cluster: Cluster) -> None:
     from bugzoo.grading.exercises import load
-    from bugzoo.grading.trials import trials
     from bugzoo.proving.check import prove_one
     from bugzoo.running.pool import run_all
 
     def told(result: dict[str, Any]) -> dict[str, Any]:
         return {name: result[name] for name in ("status", "share", "failed")}
 
-    mine = [one for one in trials(load("10_restless_loss")) if one.kind in ("unsolved", "solution", "attack")][:5]
+    mine = [one for one in load("10").kind.trials(load("10")) if one.kind in ("unsolved", "solution", "attack")][:5]
     killer, done = Killer(cluster.workers(2)[0]), []
     with connected(cluster.address) as executor:
         there = run_all(

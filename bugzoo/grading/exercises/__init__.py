@@ -29,13 +29,13 @@ def exercises() -> dict[str, Exercise]:
 
 
 def with_program() -> dict[str, Exercise]:
-    """Return those that hand out a program: all but the *five*, whose runs are recorded."""
-    return {name: exercise for name, exercise in exercises().items() if exercise.kind != "five"}
+    """Return those that hand out a program, and no recorded runs."""
+    return {name: exercise for name, exercise in exercises().items() if exercise.kind.program}
 
 
 def with_diagnosis() -> dict[str, Exercise]:
-    """Return those in which a program's fault is looked for: no *five*, and no *break* exercise, which has no form."""
-    return {name: exercise for name, exercise in with_program().items() if exercise.kind != "break"}
+    """Return those in which a program's fault is looked for."""
+    return {name: exercise for name, exercise in with_program().items() if exercise.kind.diagnosis}
 
 
 def load(name: str) -> Exercise:

@@ -1,6 +1,7 @@
 """Five beginnings of a training. Which of them will never get anywhere?"""
 
-from bugzoo.grading.model import Exercise, Five, Healthy, Ticket
+from bugzoo.grading.kinds import Five, Healthy
+from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
     title="Five beginnings",
@@ -13,7 +14,7 @@ EXERCISE = Exercise(
     program="digits_cnn",
     fault="graph/loss_rebuilt_from_item",
     points=(0.0, 10.0),
-    five=Five(
+    kind=Five(
         settings={"epochs": 1, "learning_rate": 1e-4, "dropout": 0.0},
         healthy=(
             Healthy(seed=1),
@@ -31,7 +32,7 @@ EXERCISE = Exercise(
             ),
             program="mlp",
             fault="graph/detached_activation",
-            five=Five(
+            kind=Five(
                 healthy=(
                     Healthy(seed=1),
                     Healthy(seed=2),
@@ -49,7 +50,7 @@ EXERCISE = Exercise(
             ),
             program="regression_mlp",
             fault="graph/numpy_round_trip",
-            five=Five(
+            kind=Five(
                 healthy=(
                     Healthy(seed=1),
                     Healthy(seed=2),
@@ -66,7 +67,7 @@ EXERCISE = Exercise(
             ),
             program="finetune",
             fault="traps/frozen_on_purpose",
-            five=Five(
+            kind=Five(
                 healthy=(
                     Healthy(seed=1),
                     Healthy(seed=2),

@@ -1,5 +1,6 @@
 """A reviewer wants a result withdrawn because of the order of its data. Is anything wrong?"""
 
+from bugzoo.grading.kinds import Nothing
 from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
@@ -11,6 +12,7 @@ EXERCISE = Exercise(
     ),
     program="mlp",
     fault="traps/validation_not_shuffled",
+    kind=Nothing(),
     tickets=(
         Ticket(
             story=(

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from bugzoo.faults.model import Swap
 from bugzoo.faults.verbs import instead
-from bugzoo.grading.model import Break, Exercise, Ticket
+from bugzoo.grading.kinds import Break
+from bugzoo.grading.model import Exercise, Ticket
 
 DATA, PLACE = "TensorDataset(images[train], labels[train])", "order = torch.randperm($COUNT)"
 
@@ -58,7 +59,7 @@ EXERCISE = Exercise(
     program="digits_cnn",
     fault="data/labels_out_of_sync",
     points=(10.0, 0.0),
-    breaks=BREAKS,
+    kind=BREAKS,
     tickets=(
         Ticket(
             "A reviewer accepts a change as soon as the network memorizes a batch. *“A program that can do this is correct,”* "
@@ -67,7 +68,7 @@ EXERCISE = Exercise(
             "validation accuracy stay those of a guess. No other alarm goes off, and the model, the loss and the learning rate "
             "are untouched. Any edit that does this counts.",
             program="mlp",
-            breaks=ROWS,
+            kind=ROWS,
         ),
         Ticket(
             "A job interview needs a broken program, and you write it. The candidates get this convolutional network, whose "
@@ -84,7 +85,7 @@ EXERCISE = Exercise(
             "and no other alarm goes off. The evaluation stays honest, and the model, the loss and the learning rate stay as "
             "they are.",
             program="mlp",
-            breaks=ROWS,
+            kind=ROWS,
         ),
     ),
 )

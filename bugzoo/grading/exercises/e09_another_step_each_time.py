@@ -1,5 +1,6 @@
 """The loss becomes nan in the first epoch, with another seed at another step."""
 
+from bugzoo.grading.kinds import Decoy
 from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
@@ -12,7 +13,7 @@ EXERCISE = Exercise(
     ),
     program="checkpointed_mlp",
     fault="numerics/dark_strip_division",
-    decoy="traps/clipping_bites_rarely",
+    kind=Decoy("traps/clipping_bites_rarely"),
     about=(
         "Classify handwritten digits with a perceptron.\n\nWith `stop_after = 3` it ends after three epochs and leaves a "
         "checkpoint. A second start in the same folder resumes from it. The images ship with scikit-learn: 1797 of them, 64 "

@@ -1,5 +1,6 @@
 """A reviewer objects to a pull request. Is anything wrong?"""
 
+from bugzoo.grading.kinds import Nothing
 from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
@@ -11,6 +12,7 @@ EXERCISE = Exercise(
     ),
     program="mlp",
     fault="traps/log_softmax_first",
+    kind=Nothing(),
     tickets=(
         Ticket(
             story=(

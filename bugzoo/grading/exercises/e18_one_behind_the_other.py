@@ -1,5 +1,6 @@
 """The loss begins far above its old value and ends far above it, and a lower learning rate helps a little with both."""
 
+from bugzoo.grading.kinds import Two
 from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
@@ -12,7 +13,7 @@ EXERCISE = Exercise(
     ),
     program="mlp",
     fault="loss/sum_reduction",
-    second="optimizer/lr_too_high",
+    kind=Two("optimizer/lr_too_high"),
     points=(10.0, 10.0),
     tickets=(
         Ticket(
@@ -22,7 +23,7 @@ EXERCISE = Exercise(
             "{healthy.accuracy:.0f} %. *“At such a loss the gradients explode, and the network is broken after its first step. "
             "Clip them.”*",
             program="digits_cnn",
-            second="optimizer/lr_too_low",
+            kind=Two("optimizer/lr_too_low"),
         ),
         Ticket(
             "A nightly job trains a digit reader and writes checkpoints. At first its training loss averages {run.first:.0f}, "

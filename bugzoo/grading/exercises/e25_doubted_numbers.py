@@ -1,5 +1,6 @@
 """The numbers of an evaluation are called worthless. Is anything wrong?"""
 
+from bugzoo.grading.kinds import Nothing
 from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
@@ -11,6 +12,7 @@ EXERCISE = Exercise(
     ),
     program="mini_transformer",
     fault="traps/eval_without_layers_that_care",
+    kind=Nothing(),
     seed=2,  # with it the right test is neither the longest nor the shortest of its form
     tickets=(
         Ticket(

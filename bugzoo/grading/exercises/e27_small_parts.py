@@ -1,5 +1,6 @@
 """Since a batch goes through in small parts, the validation loss is worse."""
 
+from bugzoo.grading.kinds import Decoy
 from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
@@ -13,7 +14,7 @@ EXERCISE = Exercise(
     ),
     program="digits_cnn",
     fault="modes/batch_norm_tiny_batches",
-    decoy="traps/validation_not_shuffled",
+    kind=Decoy("traps/validation_not_shuffled"),
     about=(
         "Classify handwritten digits with a small convolutional network.\n\nThe images ship with scikit-learn: 1797 of them, "
         "8 x 8 gray values. The last 360 are left alone here."

@@ -2,7 +2,8 @@
 
 from bugzoo.faults.model import Swap
 from bugzoo.faults.verbs import instead
-from bugzoo.grading.model import Break, Exercise, Ticket
+from bugzoo.grading.kinds import Break
+from bugzoo.grading.model import Exercise, Ticket
 
 USE, FILL = "attended = weights @ values", "scores = scores.masked_fill(mask == 0, $LOWEST)"
 SPLIT = "self.project(x).view(size, time, 3, heads, head_size).permute(2, 0, 3, 1, 4)"
@@ -71,7 +72,7 @@ EXERCISE = Exercise(
     program="mini_transformer",
     fault="shape/view_instead_of_permute",
     points=(10.0, 0.0),
-    breaks=BREAKS,
+    kind=BREAKS,
     tickets=(
         Ticket(
             "A reviewer approves each attention layer whose mask is right. *“Such a layer cannot look ahead,”* he says. Show "

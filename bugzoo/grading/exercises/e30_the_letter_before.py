@@ -1,5 +1,6 @@
 """The loss is good, and what the model writes reads as if it kept missing the letter before."""
 
+from bugzoo.grading.kinds import Decoy
 from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
@@ -12,7 +13,7 @@ EXERCISE = Exercise(
     ),
     program="sampler",
     fault="generation/cache_off_by_one",
-    decoy="traps/log_softmax_first",
+    kind=Decoy("traps/log_softmax_first"),
     about=(
         "A character language model that writes one character after the other.\n\nIt is trained on the help texts that ship "
         "with Python. Then it continues beginnings of texts. `written` is its own loss on the characters that it wrote, in "

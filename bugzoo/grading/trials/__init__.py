@@ -1,26 +1,27 @@
 """The submissions that prove a case: those that must pass and those that must fail, from the fault's file."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from bugzoo.diagnostics.causes import words
 from bugzoo.faults.model import Fault
-from bugzoo.grading.answers import accepted, right, true_causes
-from bugzoo.grading.diagnosis import changed_lines
-from bugzoo.grading.halves import half, halves
-from bugzoo.grading.kinds.break_.lazy import LAZY_BREAKS
+from bugzoo.grading.answers import filled, true_causes
 from bugzoo.grading.model import FOR_A_PERSON, Exercise, Result
-from bugzoo.grading.repairs import Params, all_made, made, pretences, repairs
-from bugzoo.grading.texts import handed_out, healthy_text, same_program, tidy
+from bugzoo.grading.repairs import Params, all_made, pretences, repairs
+from bugzoo.grading.texts import same_program, tidy
 from bugzoo.grading.trials.attacks import attacks
-from bugzoo.grading.trials.pretences import PRETENCES
+from bugzoo.grading.trials.wrong_fixes import PRETENCES
 from bugzoo.scenario import Scenario
 
-MUST_PASS, MUST_FAIL = ("solution", "correct", "touched"), ("unsolved", "degenerate", "attack")
-"""Kinds of submissions. "touched": a repair that also takes a decoy away passes, with less than all points."""
+TOUCHED = "touched"
+"""A repair that also takes a decoy away: it passes, with less than all points."""
+MUST_PASS, MUST_FAIL = ("solution", "correct", TOUCHED), ("unsolved", "degenerate", "attack")
+"""Kinds of submissions."""
 HALF, AT_MOST = "half", "at most half"
 """Kinds of a *two* exercise: a repair of one fault earns half of the points. With a pretence for the other it earns no more."""
+LEAKS, VIEWS, DECOY, FIVE = "leaks", "views", "decoy", "five"
+"""Kinds of trials that are no submissions: the search for names, what views show, that a decoy is harmless, a recording."""
 UNGRADED = ("a syntax error", "no model")
 """Attacks that leave nothing to grade."""
 
@@ -72,85 +73,23 @@ def of_case(scenario: Scenario) -> Iterator[Trial]:
     yield from of_texts(tidy(scenario.source), tidy(scenario.healthy().source), fault, params)
 
 
-def trials(exercise: Exercise) -> Iterator[Trial]:
-    """Yield every submission for the proof of an exercise, with its diagnosis; none of a *five*."""
-    if exercise.five:
-        return
-    if exercise.breaks:
-        yield from of_edits(exercise)
-        return
-    broken, cause = handed_out(exercise), true_causes(exercise)[0]
-    if exercise.trap:
-        yield Trial(exercise.name, "unsolved", "as handed out", broken)
-        yield Trial(exercise.name, "unsolved", "as handed out, blamed", broken, {"cause": _another(cause)})
-    if exercise.second:
-        yield from of_two(exercise)
-        return
-    for trial in of_texts(broken, healthy_text(exercise), *exercise.about_fault):
-        diagnosis = None if trial.kind == "unsolved" else {"cause": cause}
-        yield replace(trial, diagnosis=diagnosis, exercise=exercise.name)
-    if exercise.decoy:
-        yield from of_decoy(exercise, {"cause": cause})
+def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
+    """Return how many diagnoses of one fault were graded, and sentences on wrong grades."""
+    problems, full, true = [], filled(exercise), true_causes(exercise)
+    result = exercise.kind.grade_diagnosis(exercise, full)
+    if result.share != 1:
+        problems.append(f"the right diagnosis earns {result.share:.0%}: {[str(c) for c in result.checks]}")
+    others = [cause for cause in words() if cause not in true]
+    for cause in others:
+        earned = exercise.kind.grade_diagnosis(exercise, full | {"cause": cause}).share
+        if earned:
+            problems.append(f"the diagnosis {cause!r} earns {earned:.0%}")
+    return len(others) + 1, problems
 
 
-def of_two(exercise: Exercise) -> Iterator[Trial]:
-    """Yield the submissions for two faults: repairs of one and of both, and pretences, alone and beside a repair."""
-    broken, healthy = handed_out(exercise), healthy_text(exercise)
-    for name, text in accepted(exercise).items():
-        yield Trial(exercise.name, "solution" if name == "solution" else "correct", name, text)
-    yield Trial(exercise.name, "unsolved", "as handed out", broken)
-    mended = [text for of in (0, 1) for text in halves(exercise, of).values()]
-    for of, (fault, params) in enumerate(exercise.about_faults):
-        for name, text in halves(exercise, of).items():
-            yield Trial(exercise.name, HALF, f"{fault.id}: {name}", text)
-        for name, edits in fault.pretences.items():
-            for kind, base in (("degenerate", broken), (AT_MOST, half(exercise, 1 - of))):
-                text = made(base, edits, params)
-                if text is not None and not any(same_program(text, one) for one in (healthy, *mended)):
-                    kind = AT_MOST if _repairs_other(exercise, of, text) else kind
-                    alone = " alone" if base == broken else ""
-                    yield Trial(exercise.name, kind, f"{fault.id}: {name}{alone}", text)
-    own = {name for fault, _ in exercise.about_faults for name in (*fault.repairs, *fault.pretences)}
-    for name, text in all_made(
-        broken, {name: edits for name, edits in PRETENCES.items() if name not in own}, {}
-    ).items():
-        yield Trial(exercise.name, "degenerate", name, text)
-    for name, text in attacks(broken).items():
-        yield Trial(exercise.name, "attack", name, text)
-
-
-def _repairs_other(exercise: Exercise, of: int, text: str) -> bool:
-    """Return whether a pretence for one fault changes a line that a repair of the other one changes.
-
-    To divide the learning rate is no repair of a summed loss, but it is one of a learning rate that is too high.
-    """
-    places = right(exercise, 1 - of).places
-    changed = changed_lines(text, handed_out(exercise))
-    return any(first <= end and start <= last for first, last in changed for start, end in places)
-
-
-def of_decoy(exercise: Exercise, diagnosis: dict[str, Any]) -> Iterator[Trial]:
-    """Yield what a learner may do to the decoy: take it away beside a repair, and take it away alone."""
-    plain = replace(exercise, decoy="")
-    yield Trial(exercise.name, "touched", "the odd thing taken away as well", healthy_text(plain), diagnosis)
-    yield Trial(exercise.name, "degenerate", "only the odd thing taken away", handed_out(plain), diagnosis)
-
-
-def of_edits(exercise: Exercise) -> Iterator[Trial]:
-    """Yield the submissions for a *break* exercise: edits that count, lazy ones, and attacks on the healthy program."""
-    healthy, asked = handed_out(exercise), exercise.breaks
-    assert asked is not None
-    yield Trial(exercise.name, "unsolved", "as handed out", healthy)
-    for name, text in accepted(exercise).items():
-        yield Trial(exercise.name, "solution" if name == "solution" else "correct", name, text)
-    for name, text in all_made(healthy, {**asked.lazy, **LAZY_BREAKS}, {}).items():
-        yield Trial(exercise.name, "degenerate", name, text)
-    for name, text in attacks(healthy).items():
-        yield Trial(exercise.name, "attack", name, text)
-
-
-def _another(cause: str) -> str:
-    return next(other for other in words() if other != cause)
+def fewer(counts: dict[str, int], least: dict[str, int]) -> list[str]:
+    """Return a sentence for each count that is below the least."""
+    return [f"{counts[kind]} {kind}; at least {most} are needed" for kind, most in least.items() if counts[kind] < most]
 
 
 def told(result: Result) -> dict[str, Any]:
@@ -179,7 +118,7 @@ def verdict(trial: Trial, result: dict[str, Any]) -> list[str]:
         return [f"{what} cannot be graded: {why}"]
     if wanted and result["status"] != right:
         return [f"{what} must {'pass' if right == 'passed' else f'be {right}'} but is {result['status']}: {why}"]
-    if trial.kind == "touched" and not 0 < result["share"] < 1:
+    if trial.kind == TOUCHED and not 0 < result["share"] < 1:
         return [f"{what} must cost some of the points but earns {result['share']:.0%}"]
     if trial.kind in (HALF, AT_MOST):
         least = 0.5 if trial.kind == HALF else 0.0

@@ -16,7 +16,8 @@ from bugzoo import device
 from bugzoo.diagnostics.numbers import of_instrument
 from bugzoo.faults.evidence import Claim, number, parse
 from bugzoo.grading import baseline, both_modes, checks, drawing, integrity, own_model, reference, runs
-from bugzoo.grading.model import FOR_A_PERSON, UNCHANGED, Break, Check, Exercise, Result, state_of
+from bugzoo.grading.kinds.break_ import Break
+from bugzoo.grading.model import FOR_A_PERSON, UNCHANGED, Check, Exercise, Result, state_of
 from bugzoo.grading.readings import spared, timed
 from bugzoo.grading.recovery import SAME
 from bugzoo.grading.reference import trusted
@@ -26,7 +27,7 @@ from bugzoo.grading.seeds_together import crashed, status_of, with_seed
 from bugzoo.grading.stages import stage
 from bugzoo.grading.submission import Submission
 from bugzoo.grading.symptoms import passes, symptom
-from bugzoo.grading.texts import handed_out, same_program
+from bugzoo.grading.texts import same_program
 from bugzoo.grading.unchanged_parts import PARTS, changed
 from bugzoo.grading.unreadable import Unreadable, check_text, for_a_person, of_error
 from bugzoo.grading.vital import vital
@@ -46,6 +47,7 @@ Numbers = Mapping[str, Any]
 
 def grade_break(
     exercise: Exercise,
+    asked: Break,
     source: str,
     *,
     attempted: bool = False,
@@ -55,13 +57,12 @@ def grade_break(
     all_seeds: bool = False,
     draw: int | None = None,
 ) -> Result:
-    """Grade `source` as an edit that produces the symptom of a *break* exercise. The options are those of `grade`.
+    """Grade `source` as an edit that produces the symptom that `asked` describes. The options are those of `grade`.
 
     An edit is judged by the numbers of whole runs. `draw` says which steps of the first one are repeated, where its claims
     are about both modes: the model that is measured after the training has to be the one that was trained.
     """
-    assert exercise.breaks is not None
-    started, most, asked = time.perf_counter(), exercise.points[0], exercise.breaks
+    started, most = time.perf_counter(), exercise.points[0]
     seeds = exercise.seeds if seeds is None else seeds
 
     def ended(status: str, found: Sequence[Check] = (), message: str = "") -> Result:
@@ -75,7 +76,7 @@ def grade_break(
     except Unreadable as why:
         return ended("wrong", message=for_a_person(why).message)
     source = device.on_cpu(source)
-    given = handed_out(exercise)
+    given = exercise.handed_out
     if not attempted and same_program(source, given):
         return ended("not attempted", message=UNCHANGED)
     runs.ahead(exercise.scenario, seeds[0])

@@ -13,10 +13,11 @@ from bugzoo import views
 from bugzoo.diagnostics import causes as table
 from bugzoo.draws import draw
 from bugzoo.errors import UserError
-from bugzoo.grading import parse_answers
+from bugzoo.grading import another, parse_answers
 from bugzoo.grading.diagnosis import known_cause
+from bugzoo.grading.kinds.five import Five
 from bugzoo.grading.kinds.five.recordings import Recorded, recorded_views, recording
-from bugzoo.grading.model import Check, Exercise, Five, Result, state_of
+from bugzoo.grading.model import Check, Exercise, Result, state_of
 from bugzoo.scenario import Scenario
 
 RUNS = 5
@@ -32,9 +33,14 @@ PRICE, MOST = 0.02, 0.3
 
 def five(exercise: Exercise) -> Five:
     """Return its declaration of the runs. Raises UserError for an exercise of another kind."""
-    if exercise.five is None:
+    if not isinstance(exercise.kind, Five):
         raise UserError(f"Exercise {exercise.name} has a program, and no recorded runs.")
-    return exercise.five
+    return exercise.kind
+
+
+def cases(exercise: Exercise) -> list[Exercise]:
+    """Return an exercise and the cases that its tickets draw: each has a recording."""
+    return [exercise, *(another.case(exercise, number) for number in range(1, len(exercise.tickets) + 1))]
 
 
 def runs(exercise: Exercise) -> list[Scenario]:

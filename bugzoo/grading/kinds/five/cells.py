@@ -4,6 +4,7 @@ from typing import Any
 
 from bugzoo.grading.kinds.five import answers as fives
 from bugzoo.grading.model import Exercise
+from bugzoo.grading.notebook import GRADER, graded
 from bugzoo.notebooks import code, markdown
 
 HOW = (
@@ -42,12 +43,12 @@ DEBRIEF = (
 )
 
 
-def cells(exercise: Exercise, answer: str, graded: dict[str, Any], asked: dict[str, Any], grader: str) -> list[Any]:
-    """Return the cells. `answer`: text of the cell to fill in; `graded`, `asked`: nbgrader's metadata for both cells."""
+def cells(exercise: Exercise, answer: str) -> list[Any]:
+    """Return the cells. `answer`: text of the cell to fill in."""
     name = exercise.name
     return [
         markdown("title", f"# {exercise.title}\n\nTicket **{exercise.scenario.ticket}**\n\n{exercise.story}\n\n{HOW}"),
-        code("setup", f'{grader}\n\nruns = cell.five("{name}")'),
+        code("setup", f'{GRADER}\n\nruns = cell.five("{name}")'),
         markdown("curves-text", CURVES),
         code("curves", "runs.curves()"),
         markdown("readings-text", READINGS),
@@ -55,9 +56,9 @@ def cells(exercise: Exercise, answer: str, graded: dict[str, Any], asked: dict[s
         code("readings", "runs.readings()"),
         markdown("answer-text", ANSWER),
         code("form", "runs.form()"),
-        code("diagnosis-answer", answer, **asked),
+        code("diagnosis-answer", answer, **graded("diagnosis-answer")),
         markdown("grading-text", GRADING),
-        code("diagnosis", f'{grader}\n\ncell.diagnosis("{name}")', **graded),
+        code("diagnosis", f'{GRADER}\n\ncell.diagnosis("{name}")', **graded("diagnosis", exercise.points[1])),
         markdown("debrief-text", DEBRIEF),
         code("debrief", f'cell.debrief("{name}")'),
     ]

@@ -10,7 +10,7 @@ from bugzoo.errors import UserError
 from bugzoo.grading.kinds.five.answers import NONE, RUNS
 from bugzoo.grading.kinds.five.recordings import recorded_views
 from bugzoo.lab import page
-from bugzoo.lab.diagnosis_face import choice
+from bugzoo.lab.form_face import Face, choice
 
 if TYPE_CHECKING:
     from bugzoo.grading.kinds.five.runs import FiveRuns
@@ -38,45 +38,39 @@ class Readings:
         self.told.value = page.say(self.runs.cost())
 
 
-class FiveForm:
+class FiveForm(Face):
     """The answer: which run, of what, and which view told."""
 
-    def __init__(self, runs: "FiveRuns") -> None:
-        self.runs = runs
-        given = record.diagnosis(runs.ticket) or {}
-        self.run = w.RadioButtons(options=POSITIONS, value=given.get("run"), layout={"width": "100%"})
-        self.cause = choice([(cause, cause) for cause in runs.causes], given.get("cause", ""))
-        names = recorded_views()
-        named = given.get("reading") if given.get("reading") in names else ""
-        self.reading = w.Dropdown(options=[("", ""), *((name, name) for name in names)], value=named)
-        self.button = w.Button(description="Hand in", button_style="primary", icon="check")
-        self.carried = page.Carried(self.button, run=self.run, cause=self.cause, reading=self.reading)
-        self.told = w.HTML()
-        self.button.on_click(self._pressed)
-        box = page.form([
-            page.ask("Which run is broken?"), self.run,
-            page.ask("What is wrong with it?"), self.cause,
-            page.ask("Which view told you?"), self.reading,
-            self.button, self.carried.box, self.told,
-        ])  # fmt: skip
-        self.handle = page.put(box)
-        self._keep("This was handed in. " if given else "")
+    def questions(self) -> list[tuple[str, Any, Any]]:
+        found, views = record.diagnosis(self.form.ticket) or {}, recorded_views()
+        view = found.get("reading") if found.get("reading") in views else ""
+        return [
+            ("run", "Which run is broken?", choice(POSITIONS, found.get("run"))),
+            (
+                "cause",
+                "What is wrong with it?",
+                choice([(cause, cause) for cause in self.form.causes], found.get("cause", "")),
+            ),
+            (
+                "reading",
+                "Which view told you?",
+                w.Dropdown(options=[("", ""), *((name, name) for name in views)], value=view),
+            ),
+        ]
 
-    def _pressed(self, _: Any) -> None:
-        chosen = self.carried.values()
+    def press(self, values: dict[str, Any]) -> str:
+        run = "" if values["run"] is None else values["run"]
         try:
-            run = chosen["run"]
-            said = self.runs.hand_in("" if run is None else run, chosen["cause"] or "", chosen["reading"] or "")
+            return self.form.hand_in(run, values["cause"] or "", values["reading"] or "")
         except UserError as error:
-            said = str(error)
-        self._keep(said)
+            return str(error)
 
-    def _keep(self, said: str) -> None:
-        """Show a reply, and set the text that stays in the saved notebook."""
-        given = record.diagnosis(self.runs.ticket)
-        what = f"Handed in: {answered(given)}." if given else "Nothing handed in yet."
-        self.told.value = page.say(said)
-        page.keep(self.handle, f"{what} Run this cell for the form.")
+    def opening(self) -> str:
+        return "This was handed in. " if record.diagnosis(self.form.ticket) else ""
+
+    def standing(self) -> str:
+        found = record.diagnosis(self.form.ticket)
+        return f"Handed in: {answered(found)}." if found else "Nothing handed in yet."
 
 
 def answered(given: Mapping[str, Any]) -> str:

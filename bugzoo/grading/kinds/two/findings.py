@@ -1,13 +1,16 @@
 """The diagnosis of a *two* exercise: two findings in any order, each graded by the fault that it fits better."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
 from bugzoo.diagnostics import causes as table
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as judging
+from bugzoo.grading import parse_answers
+from bugzoo.grading.against import answer
 from bugzoo.grading.answers import right, said
+from bugzoo.grading.diagnosis import seen_in
 from bugzoo.grading.model import Check, Exercise, Result, state_of
 
 KEY = "findings"
@@ -105,3 +108,13 @@ def _sure(given: Sequence[Mapping[str, Any]]) -> str:
     told = [(number, one.get("sure")) for number, one in enumerate(given, 1)]
     sure = [f"{percent} % sure of finding {number}" for number, percent in told if isinstance(percent, int)]
     return f"You were {' and '.join(sure)}." if sure else ""
+
+
+def answers(exercise: Exercise, record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the answer to each finding with a wrong cause, unless the other finding has the same cause rightly."""
+    given = listed(record)
+    for place, (of, finding) in enumerate(zip(matched(exercise, given), given, strict=True), 1):
+        known = any(found(exercise, fault, finding) for fault in range(len(given)))
+        if cause(finding) and not known:
+            looked = seen_in(parse_answers.names(finding.get("evidence")))
+            yield f"Finding {place}: {answer(exercise, judging.known_cause(cause(finding)), looked, of)}"

@@ -1,13 +1,20 @@
-"""The proof of a *two* exercise: how much is tried, and which findings earn all points, half of them, or nothing."""
+"""The proof of a *two* exercise: repairs of one and of both faults, and findings that earn all points, half, or nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bugzoo.diagnostics.causes import words
-from bugzoo.grading.answers import filled, grade_diagnosis, right
+from bugzoo.grading.answers import filled, right
+from bugzoo.grading.diagnosis import changed_lines
+from bugzoo.grading.halves import half, halves
+from bugzoo.grading.kinds.repair import LEAST
 from bugzoo.grading.kinds.two.findings import KEY
 from bugzoo.grading.model import Exercise
-from bugzoo.grading.trials import HALF, Trial
+from bugzoo.grading.repairs import all_made, made
+from bugzoo.grading.texts import healthy_text, same_program
+from bugzoo.grading.trials import AT_MOST, HALF, Trial, fewer
+from bugzoo.grading.trials.attacks import attacks
+from bugzoo.grading.trials.wrong_fixes import PRETENCES
 
 
 def asked(exercise: Exercise) -> list[tuple[list[dict[str, Any]], float]]:
@@ -22,17 +29,57 @@ def asked(exercise: Exercise) -> list[tuple[list[dict[str, Any]], float]]:
     return found
 
 
-def counts(trials: Sequence[Trial], fault: str) -> dict[str, int]:
-    """Return how many repairs and pretences of one of two faults are tried."""
-    kinds = [trial.kind for trial in trials if trial.name.startswith(f"{fault}: ")]
-    return {"correct repairs": kinds.count(HALF), "pretences of its own": kinds.count("degenerate")}
+def thin(exercise: Exercise, trials: Sequence[Trial]) -> list[str]:
+    """Return sentences for too few repairs or pretences of one of the faults."""
+    problems = []
+    for fault, _ in exercise.about_faults:
+        kinds = [trial.kind for trial in trials if trial.name.startswith(f"{fault.id}: ")]
+        counts = {"correct repairs": kinds.count(HALF), "pretences of its own": kinds.count("degenerate")}
+        problems += [f"{fault.id}: {text}" for text in fewer(counts, LEAST)]
+    return problems
 
 
 def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
     """Return how many diagnoses were graded, and sentences on wrong grades."""
     problems, pairs = [], asked(exercise)
     for given, wanted in pairs:
-        if (earned := grade_diagnosis(exercise.name, {KEY: given}).share) != wanted:
+        if (earned := exercise.kind.grade_diagnosis(exercise, {KEY: given}).share) != wanted:
             named = " and ".join(repr(finding.get("cause", "")) for finding in given)
             problems.append(f"the diagnosis {named} earns {earned:.0%}, not {wanted:.0%}")
     return len(pairs), problems
+
+
+def trials(exercise: Exercise) -> Iterator[Trial]:
+    """Yield the submissions for two faults: repairs of one and of both, and pretences, alone and beside a repair."""
+    broken, healthy = exercise.handed_out, healthy_text(exercise)
+    for name, text in exercise.kind.accepted(exercise).items():
+        yield Trial(exercise.name, "solution" if name == "solution" else "correct", name, text)
+    yield Trial(exercise.name, "unsolved", "as handed out", broken)
+    mended = [text for of in (0, 1) for text in halves(exercise, of).values()]
+    for of, (fault, params) in enumerate(exercise.about_faults):
+        for name, text in halves(exercise, of).items():
+            yield Trial(exercise.name, HALF, f"{fault.id}: {name}", text)
+        for name, edits in fault.pretences.items():
+            for kind, base in (("degenerate", broken), (AT_MOST, half(exercise, 1 - of))):
+                text = made(base, edits, params)
+                if text is not None and not any(same_program(text, one) for one in (healthy, *mended)):
+                    kind = AT_MOST if _repairs_other(exercise, of, text) else kind
+                    alone = " alone" if base == broken else ""
+                    yield Trial(exercise.name, kind, f"{fault.id}: {name}{alone}", text)
+    own = {name for fault, _ in exercise.about_faults for name in (*fault.repairs, *fault.pretences)}
+    for name, text in all_made(
+        broken, {name: edits for name, edits in PRETENCES.items() if name not in own}, {}
+    ).items():
+        yield Trial(exercise.name, "degenerate", name, text)
+    for name, text in attacks(broken).items():
+        yield Trial(exercise.name, "attack", name, text)
+
+
+def _repairs_other(exercise: Exercise, of: int, text: str) -> bool:
+    """Return whether a pretence for one fault changes a line that a repair of the other one changes.
+
+    To divide the learning rate is no repair of a summed loss, but it is one of a learning rate that is too high.
+    """
+    places = right(exercise, 1 - of).places
+    changed = changed_lines(text, exercise.handed_out)
+    return any(first <= end and start <= last for first, last in changed for start, end in places)

@@ -1,6 +1,4 @@
-"""The texts and cells of a *two* exercise's notebook: a form for each of two findings, in any order."""
-
-from typing import Any
+"""The texts of a *two* exercise's notebook: a form for each of two findings, in any order."""
 
 FORMS = ("first", "second")
 """Names of the forms in the notebook."""
@@ -31,25 +29,7 @@ DIAGNOSIS = (
 
 PARTLY = " A program in which one of two faults is repaired earns half of the points."
 """Added to the text above the graded cells."""
-
-
-def cells(name: str, grading: str) -> dict[str, str]:
-    """Return cell id -> text of the cells that differ from those of other exercises. `grading`: the template's text."""
-    calls = [f'{form} = cell.form("{name}", {number})' for number, form in enumerate(FORMS, 1)]
-    return {
-        "hypothesis-text": FIRST,
-        "hypothesis": "\n".join(calls),
-        "hints-text": HINTS,
-        "diagnosis-text": DIAGNOSIS,
-        "form": "\n".join(f"{form}.line()" for form in FORMS),
-        "grading-text": grading + PARTLY,
-    }
-
-
-def answer(findings: list[dict[str, Any]]) -> str:
-    """Return the calls that hand in both findings."""
-    calls = []
-    for form, right in zip(FORMS, findings, strict=True):
-        given = "\n".join(f"    {name}={value!r}," for name, value in right.items())
-        calls.append(f"{form}.hand_in(\n{given}\n)")
-    return "\n".join([*calls[:-1], f"filled = {calls[-1]}"]).replace("'", '"')
+INCOMPLETE = (
+    "not attempted: your diagnosis is not complete. Choose a cause and its test in both forms above the program, keep them, "
+    "then name the two lines and hand in each. If you have only one finding, choose “nothing is wrong” in the other form."
+)

@@ -1,6 +1,4 @@
-"""The texts and cells of a *break* exercise's notebook; the template is `notebook.notebook`, as for the other kinds."""
-
-from bugzoo.grading.model import Break
+"""The texts of a *break* exercise's notebook."""
 
 LOOK = (
     "## Look at the healthy run\n\n`program.run()` trains the program in its own process and plots it over the healthy run. "
@@ -44,25 +42,3 @@ HOW = (
     "Look at the healthy run first. Then change the program, run it, and look again. Hand in once the views show the "
     "symptom and nothing else. Run the next cell to begin."
 )
-
-
-def cells(name: str, asked: Break, setup: str, grader: str) -> dict[str, str]:
-    """Return cell id -> text of an exercise's own cells. `setup` is the first cell, `grader` the template's import."""
-    views = ", ".join(f'"{view}"' for view in asked.views)
-    looks = f"for name in ({views}):\n    numbers = program.look(name)"
-    measures = "".join(text for group, text in MEASURES.items() if group in asked.groups)
-    return {
-        "how": HOW,
-        "setup": setup,
-        "look-text": LOOK,
-        "look-first": looks,
-        "code-text": CODE,
-        "more-text": MORE,
-        "more": f"view = program.run()\nprogram.numbers()\n{looks}",
-        "hints-text": HINTS,
-        "hints": f'hints = cell.hints("{name}")',
-        "grading-text": GRADING.format(measures=measures),
-        "repair": f'{grader}\n\ncell.edit("{name}")',
-        "debrief-text": DEBRIEF,
-        "debrief": f'cell.debrief("{name}")',
-    }

@@ -1,0 +1,283 @@
+"""*repair*: find a fault and repair it. This is also what every other kind does where it says nothing else."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bugzoo.draws import Pick
+from bugzoo.scenario import Scenario
+
+if TYPE_CHECKING:
+    from bugzoo.grading.model import Exercise, Result
+    from bugzoo.grading.trials import Trial
+
+FIRST = (
+    "## What do you think?\n\nBefore you read the code: what is wrong, and how sure are you? And which test would tell your "
+    "cause from the one that looks most like it? Keep your answers here. Change them whenever the evidence changes your mind. "
+    "The [glossary](../notebooks/glossary.ipynb) explains the words."
+)
+DIAGNOSIS = (
+    "## Your diagnosis\n\nName the line that has to change, or one beside which a line is missing, and the step at which the "
+    "fault first shows, if that is not the first one. If nothing is wrong, choose no line. Press Hand in. With the line your "
+    "diagnosis is complete, and the cells below open. The first complete diagnosis is graded; later ones are practice. Each of "
+    "its five parts is worth a point: cause, line, step, test, and a view that shows it.\n\n*Only for a graded class:* hand in "
+    'by code, in the cell below the form: `form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", '
+    'evidence=["first view", ...])`. `form.causes` lists the causes, '
+    "`form.asked(cause)` the question about the test. The first test is A."
+)
+INCOMPLETE = (
+    "not attempted: your diagnosis is not complete. Choose a cause and its test in the form above the program, keep them, "
+    "then name the line and hand in."
+)
+LEAST = {"correct repairs": 3, "pretences of its own": 2}
+"""How many an exercise needs, at least."""
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Find a fault and repair it."""
+
+    name: ClassVar[str] = "repair"
+    program: ClassVar[bool] = True
+    """It hands out a program. Without one its runs are recorded."""
+    diagnosis: ClassVar[bool] = True
+    """It asks what is wrong. The details of a repair open, and it is graded, once the diagnosis is complete."""
+    incomplete: ClassVar[str] = INCOMPLETE
+    """What the graded cell says before that."""
+    work: ClassVar[str] = "repair"
+    """What a learner hands in, in the record and in a sentence."""
+    checked: ClassVar[str] = "as handed out"
+    """The program on which the debrief's `checkup` runs."""
+    folded: ClassVar[bool] = True
+    """The program's cells begin as bars."""
+
+    # ---- what it is about
+
+    def faults(self, exercise: "Exercise") -> tuple[str, ...]:
+        """Return the spec of each fault."""
+        return (exercise.fault,)
+
+    def scenario(self, exercise: "Exercise") -> Scenario:
+        """Return the program with its faults, under the exercise's settings and seed."""
+        return Scenario(exercise.program, exercise.faults, exercise.settings, exercise.seed)
+
+    def settled(self, pick: Pick) -> "Repair":
+        """Return the kind of a drawn case, with what it leaves open chosen by `pick`."""
+        return self
+
+    def forms(self, ticket: str) -> tuple[str, ...]:
+        """Return the ticket of each diagnosis form."""
+        return (ticket,)
+
+    def hints_for(self, exercise: "Exercise") -> tuple[str, ...]:
+        """Return the hints, from a nudge to the line. Those of several faults take turns."""
+        steps = zip(*(fault.hints for fault, _ in exercise.about_faults), strict=True)
+        return tuple(hint for step in steps for hint in step)
+
+    def handed_out(self, exercise: "Exercise") -> str:
+        """Return the program's text that the learner gets."""
+        from bugzoo.grading.texts import broken_text
+
+        return broken_text(exercise)
+
+    def accepted(self, exercise: "Exercise") -> dict[str, str]:
+        """Return name -> text of every hand-in that passes. The solution comes first: the healthy text."""
+        from bugzoo.grading.repairs import repairs
+        from bugzoo.grading.texts import healthy_text
+
+        return {"solution": healthy_text(exercise)} | repairs(exercise.handed_out, *exercise.about_fault)
+
+    def suspected(self, exercise: "Exercise") -> tuple[str, ...]:
+        """Return the causes that its form has to offer besides those of the fault and its look-alikes."""
+        return ()
+
+    # ---- the notebook
+
+    def cells(self, exercise: "Exercise", version: str, source: str, answer: str) -> list[Any]:
+        """Return the notebook's cells. `source`, `answer`: another program, and another text of the cell to fill in."""
+        from bugzoo.grading.notebook import around
+
+        source = source or (self.accepted(exercise)["solution"] if version == "solution" else exercise.handed_out)
+        own = self.open_cells(exercise, answer or self.answer(exercise, version))
+        return around(exercise, source, exercise.scenario.ticket, own, folded=self.folded)
+
+    def open_cells(self, exercise: "Exercise", answer: str) -> dict[str, str]:
+        """Return cell id -> text of the cells that the template leaves open."""
+        from bugzoo.grading.notebook import GRADER, begin
+
+        name = exercise.name
+        return begin(exercise) | {
+            "hypothesis-text": FIRST,
+            "hypothesis": f'form = cell.form("{name}")',
+            "hints": f'hints = cell.hints("{name}")',
+            "diagnosis-text": DIAGNOSIS,
+            "form": "form.line()",
+            "diagnosis-answer": answer,
+            "repair": f'{GRADER}\n\ncell.repair("{name}")',
+            "diagnosis": f'{GRADER}\n\ncell.diagnosis("{name}")',
+            "debrief": f'cell.debrief("{name}")',
+        }
+
+    def answer(self, exercise: "Exercise", version: str) -> str:
+        """Return the cell that hands in the diagnosis: a stub for a student, else the right one."""
+        from bugzoo.grading.notebook import STUB, enclosed
+
+        return STUB if version == "student" else enclosed(self.right_answer(exercise), version)
+
+    def right_answer(self, exercise: "Exercise") -> str:
+        """Return the call that hands in the right diagnosis."""
+        from bugzoo.grading.answers import filled
+        from bugzoo.grading.notebook import hand_in
+
+        return f"filled = {hand_in('form', filled(exercise))}"
+
+    def form(self, exercise: "Exercise", number: int) -> Any:
+        """Show a diagnosis form and return it. Raises UserError for a form that is not there."""
+        from bugzoo.errors import UserError
+        from bugzoo.grading.answers import causes, pairs
+        from bugzoo.lab import DiagnosisForm
+
+        if number not in (numbers := range(1, len(exercise.forms) + 1)):
+            raise UserError(f"This exercise has no form {number}. Use {' or '.join(map(str, numbers))}.")
+        asked = {cause: (pair.other, pair.tests.texts) for cause, pair in pairs(exercise).items()}
+        return DiagnosisForm(
+            exercise.forms[number - 1],
+            tickets=exercise.forms,
+            causes=causes(exercise),
+            pairs=asked,
+            source=exercise.handed_out,
+        ).show()
+
+    # ---- the grade
+
+    def graded(self, exercise: "Exercise", source: str, options: Mapping[str, Any]) -> "Result":
+        """Return the result of running a repair on several seeds."""
+        from bugzoo.grading.grade import grade
+
+        return grade(source, exercise.scenario, **options)
+
+    def grade(
+        self,
+        exercise: "Exercise",
+        source: str,
+        diagnosis: Mapping[str, Any],
+        attempted: bool,
+        options: Mapping[str, Any],
+    ) -> "Result":
+        """Grade a repair. `attempted`: the program as handed out counts as a try; `options`: those of `grade.grade`."""
+        usual = {"seeds": exercise.seeds, "seconds": exercise.seconds, "attempted": attempted}
+        return self.graded(exercise, source, {**usual, **options})
+
+    def tried(self, exercise: "Exercise", source: str, options: Mapping[str, Any]) -> "Result":
+        """Run a repair before its diagnosis is complete."""
+        return self.grade(exercise, source, {}, False, options)
+
+    def grade_diagnosis(self, exercise: "Exercise", record: Mapping[str, Any]) -> "Result":
+        """Grade a diagnosis from `lab.DiagnosisForm`: cause, place (line), step, evidence (in order), test (letter)."""
+        from bugzoo.grading.answers import grade_finding
+
+        return grade_finding(exercise, record)
+
+    def answered(self, exercise: "Exercise", record: Mapping[str, Any] | None, result: "Result") -> "Result":
+        """Put the answer to a wrong cause in front of a result's message; the program runs once for it."""
+        from bugzoo.grading.against import answered
+
+        return answered(exercise, record, result)
+
+    # ---- the debrief
+
+    def waits(self, exercise: "Exercise", passed: bool, give_up: bool) -> str:
+        """Return the sentence that says why the debrief is not open; "" if it is. `passed`: the hand-in was graded so."""
+        from bugzoo.grading.workbench import diagnosed
+
+        if self.diagnosis and not diagnosed(*exercise.forms):
+            return "The debrief opens once you have handed in your diagnosis and your repair passes."
+        give = f'Or give up: cell.debrief("{exercise.name}", give_up=True)'
+        return "" if passed or give_up else f"The debrief opens once your {self.work} passes. {give}"
+
+    def debrief(self, exercise: "Exercise", program: Any) -> None:
+        """Show the debrief. `program`: the notebook's, for the run afterward; None for the healthy run instead."""
+        from bugzoo.grading.debrief import show
+
+        show(exercise, program)
+
+    def why(self, exercise: "Exercise") -> list[str]:
+        """Return the debrief's explanation in paragraphs: what was said, what was wrong, how it is repaired."""
+        from bugzoo.grading.debrief import explained, repaired, thought
+
+        return [thought(exercise), *explained(exercise), *repaired(exercise)]
+
+    def compared(self, exercise: "Exercise", own: str) -> list[tuple[str, str]]:
+        """Return (text, name) of the two runs in the debrief's picture; the text "" is the healthy twin.
+
+        `own`: the text of the learner's program, "" without one.
+        """
+        now = (own, "as it is now") if own else ("", "healthy")
+        return [(exercise.handed_out, "as handed out"), now]
+
+    # ---- the proof
+
+    def trials(self, exercise: "Exercise") -> Iterator["Trial"]:
+        """Yield every hand-in that proves it, with its diagnosis."""
+        from dataclasses import replace
+
+        from bugzoo.grading.answers import true_causes
+        from bugzoo.grading.texts import healthy_text
+        from bugzoo.grading.trials import of_texts
+
+        cause = true_causes(exercise)[0]
+        for trial in of_texts(exercise.handed_out, healthy_text(exercise), *exercise.about_fault):
+            diagnosis = None if trial.kind == "unsolved" else {"cause": cause}
+            yield replace(trial, diagnosis=diagnosis, exercise=exercise.name)
+
+    def seen(self, exercise: "Exercise") -> list["Trial"]:
+        """Return what is proved besides: the search for names, and that the fault shows in a view."""
+        from bugzoo.grading.trials import LEAKS, VIEWS, Trial
+
+        return [Trial(exercise.name, kind, "", "") for kind in (LEAKS, VIEWS)]
+
+    def of_an_end(self, case: "Exercise") -> Iterator["Trial"]:
+        """Yield the trials of a drawn case: its views, the healthy text, and the program as handed out.
+
+        `bugzoo verify` proves repairs and pretences of its fault on its program.
+        """
+        from bugzoo.grading.trials import VIEWS, Trial
+
+        yield Trial(case.name, VIEWS, "", "")
+        for trial in self.trials(case):
+            if trial.kind not in ("solution", "unsolved"):
+                break  # those come first, and the others need their texts made
+            yield trial
+
+    def sights(self, exercise: "Exercise") -> list[tuple[str, bool]]:
+        """Return (text, healthy) of each program that is looked at: a healthy one shows no unusual number."""
+        return [(exercise.handed_out, exercise.trap)]
+
+    def claims(self, exercise: "Exercise") -> tuple[object, ...]:
+        """Return what a repair's grade depends on besides the texts, the seeds and the scenario."""
+        return ()
+
+    def thin(self, exercise: "Exercise", trials: Sequence["Trial"]) -> list[str]:
+        """Return sentences for too few hand-ins that prove it."""
+        from bugzoo.grading.repairs import pretences
+        from bugzoo.grading.trials import fewer
+
+        own = pretences(exercise.handed_out, *exercise.about_fault)
+        correct = sum(trial.kind == "correct" for trial in trials)
+        return fewer({"correct repairs": correct, "pretences of its own": len(own)}, LEAST)
+
+    def diagnoses(self, exercise: "Exercise") -> tuple[int, list[str]]:
+        """Return how many diagnoses were graded, and sentences on wrong grades."""
+        from bugzoo.grading.trials import diagnoses
+
+        return diagnoses(exercise)
+
+    def probe(self, exercise: "Exercise") -> dict[str, Any]:
+        """Return the student's notebook with a wrong repair, a wrong diagnosis and a curious learner's cells."""
+        from bugzoo.grading.trials.curious import probe
+
+        return probe(exercise)
+
+    def files(self, exercise: "Exercise") -> str:
+        """Return what the learner's machine holds of it besides the notebook, for the search for names."""
+        return ""
