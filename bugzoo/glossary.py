@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Term:
-    """One term of the field: what it is, when it matters, and where bugzoo teaches it."""
+    """One term of the field: what it is, when it matters, and where bugzoo teaches it. A fault's file names its terms."""
 
     name: str
     """As an engineer types it into a search box: "gradient accumulation"."""
     text: str
     """Two sentences of at most 25 words: what it is; when it matters in debugging a training run."""
-    faults: tuple[str, ...] = ()
-    """Ids such as "loop/accumulation_not_scaled"."""
     instruments: tuple[str, ...] = ()
     """Names of modules in `bugzoo.diagnostics`."""
     lessons: tuple[str, ...] = ()
@@ -39,7 +37,6 @@ TERMS: tuple[Term, ...] = (
         "accuracy on imbalanced classes",
         "Accuracy on imbalanced classes mostly measures the common classes. At 10:1, always predicting the common "
         "class reaches 91 % accuracy, so report recall per class or balanced accuracy.",
-        faults=("metrics/accuracy_on_imbalance", "data/class_imbalance_ignored"),
         instruments=("class_balance",),
         lessons=("08",),
     ),
@@ -47,7 +44,6 @@ TERMS: tuple[Term, ...] = (
         "activation checkpointing",
         "Activation checkpointing drops activations in the forward pass and recomputes them during the backward "
         "pass. Expect much lower activation memory for about a third more compute.",
-        faults=("memory/no_checkpointing",),
         instruments=("memory_audit",),
         lessons=("13",),
     ),
@@ -55,7 +51,6 @@ TERMS: tuple[Term, ...] = (
         "all_reduce",
         "An all_reduce combines one tensor from every rank, for example by a sum, and returns the result to all. "
         "Every rank must call all_reduce, or the others wait until the timeout, 10 minutes with NCCL.",
-        faults=("distributed/rank_zero_only_collective", "distributed/skipped_batch"),
         instruments=("rank_check",),
         lessons=("17",),
     ),
@@ -64,7 +59,6 @@ TERMS: tuple[Term, ...] = (
         "Anomaly mode (`torch.autograd.set_detect_anomaly`) stores the stack of each forward operation and checks "
         "each gradient for NaN. Use anomaly mode for one step only, because training runs about twice as slowly "
         "on small models.",
-        faults=("speed/anomaly_mode_left_on",),
         instruments=("backward_checks", "replay"),
         lessons=("03", "16", "19"),
     ),
@@ -73,7 +67,6 @@ TERMS: tuple[Term, ...] = (
         "An attention head computes attention on its own slice of the model width, such as 512 / 8 = 64. Use "
         "`view(batch, time, heads, 64)` and then `transpose(1, 2)`, because `view(batch, heads, time, 64)` mixes "
         "tokens.",
-        faults=("attention/heads_mixed", "shape/view_instead_of_permute"),
         instruments=("dependency",),
         lessons=("10",),
     ),
@@ -82,7 +75,6 @@ TERMS: tuple[Term, ...] = (
         "Augmentation applies random changes, such as shifts or flips, to training samples. Disable augmentation "
         "in the validation dataset itself: eval() does not disable augmentation, and the validation metric "
         "becomes noisy and lower.",
-        faults=("data/augmented_validation", "reproducibility/identical_worker_augmentation"),
         instruments=("validation_shift", "worker_noise"),
         lessons=("08", "15"),
     ),
@@ -90,7 +82,6 @@ TERMS: tuple[Term, ...] = (
         "autocast",
         "`torch.autocast` runs matrix multiplications in fp16 or bf16 and keeps sensitive operations in fp32. "
         "Wrap only the forward pass and the loss, because backward() reuses the dtype of each forward operation.",
-        faults=("precision/no_grad_scaler", "precision/half_softmax", "traps/no_scaler_under_bf16"),
         instruments=("loss_scale", "first_non_finite"),
         lessons=("12",),
     ),
@@ -98,7 +89,6 @@ TERMS: tuple[Term, ...] = (
         "baseline",
         "A baseline is the simplest reference result, such as always predicting the most common class. With ten "
         "balanced classes, a useful model must beat 10 % accuracy and a loss of 2.303 nats.",
-        faults=("metrics/accuracy_on_imbalance",),
         instruments=("initial_loss", "input_independence"),
         lessons=("02", "06"),
     ),
@@ -106,7 +96,6 @@ TERMS: tuple[Term, ...] = (
         "batch",
         "A batch is the group of samples in one forward pass. Activation memory grows in proportion to the batch "
         "size, so halve the batch size first after an out-of-memory error.",
-        faults=("memory/batch_too_large", "loop/same_batch_forever", "data/corrupt_batch"),
         instruments=("batch_order", "memory_audit"),
         lessons=("02", "13"),
     ),
@@ -114,7 +103,6 @@ TERMS: tuple[Term, ...] = (
         "batch norm",
         "Batch norm normalizes each channel with the mean and variance of the batch in train mode. Two rows per "
         "batch give noisy statistics, so use larger batches or group norm.",
-        faults=("modes/batch_norm_tiny_batches", "modes/eval_mode_missing"),
         instruments=("batch_statistics", "mode_watch"),
         lessons=("09",),
     ),
@@ -122,7 +110,6 @@ TERMS: tuple[Term, ...] = (
         "bf16",
         "The bf16 dtype (bfloat16) has the exponent range of fp32 but only 8 significant bits. Training in bf16 "
         "needs no GradScaler, but long sums lose small terms: 256 + 1 is 256.",
-        faults=("traps/no_scaler_under_bf16", "precision/low_precision_accumulator"),
         instruments=("loss_scale", "reported_metric"),
         lessons=("12",),
     ),
@@ -130,7 +117,6 @@ TERMS: tuple[Term, ...] = (
         "binary cross-entropy (BCE)",
         "Binary cross-entropy (BCE) is the loss for yes/no targets, and `BCEWithLogitsLoss` contains the sigmoid. "
         "A second sigmoid keeps the loss above 0.313 per positive sample and 0.693 per negative sample.",
-        faults=("loss/sigmoid_into_bce_with_logits",),
         instruments=("double_normalisation",),
         lessons=("06",),
     ),
@@ -138,12 +124,6 @@ TERMS: tuple[Term, ...] = (
         "broadcasting",
         "Broadcasting expands axes of length 1 or missing axes until two shapes match. Shapes (32,) and (32, 1) "
         "give (32, 32), so a loss or metric compares wrong pairs without an error.",
-        faults=(
-            "loss/target_column_broadcast",
-            "loss/mask_broadcast",
-            "shape/silent_broadcast",
-            "metrics/argmax_over_wrong_dim",
-        ),
         instruments=("data_inspection", "output_gradient", "reported_metric"),
         lessons=("02", "06"),
     ),
@@ -151,7 +131,6 @@ TERMS: tuple[Term, ...] = (
         "catastrophic forgetting",
         "Catastrophic forgetting means that fine-tuning destroys an earlier skill. Measure the old task before "
         "and after, and give pretrained layers about a tenth of the learning rate of the new head.",
-        faults=("optimizer/one_lr_for_pretrained", "traps/frozen_on_purpose"),
         instruments=("optimizer_handover",),
         lessons=("11",),
     ),
@@ -159,12 +138,6 @@ TERMS: tuple[Term, ...] = (
         "causal mask",
         "A causal mask stops each position from attending to later positions. With a missing or off-by-one causal "
         "mask the loss falls below the entropy of the text, but generated text is poor.",
-        faults=(
-            "attention/causal_mask_missing",
-            "attention/causal_off_by_one",
-            "attention/mask_after_softmax",
-            "attention/mask_inverted",
-        ),
         instruments=("dependency",),
         lessons=("10",),
     ),
@@ -172,13 +145,6 @@ TERMS: tuple[Term, ...] = (
         "checkpoint",
         "A checkpoint saves the state of a run: model, optimizer, scheduler, GradScaler, RNG states and epoch "
         "number. Stop a run halfway, resume it, and compare losses: a complete checkpoint gives the same losses.",
-        faults=(
-            "resume/optimizer_state_lost",
-            "resume/scheduler_restarted",
-            "resume/scaler_state_lost",
-            "resume/generator_not_restored",
-            "resume/last_instead_of_best",
-        ),
         instruments=("resumption", "loss_scale", "kept_weights"),
         lessons=("15",),
         instead_of=("bring everything back",),
@@ -187,7 +153,6 @@ TERMS: tuple[Term, ...] = (
         "class imbalance",
         "Class imbalance means that some classes have far more samples than others. At 10:1, plain cross-entropy "
         "shifts the decision boundary by ln 10 = 2.3 nats, so check recall per class.",
-        faults=("data/class_imbalance_ignored", "metrics/accuracy_on_imbalance"),
         instruments=("class_balance",),
         lessons=("08",),
         instead_of=("classes of very different sizes",),
@@ -197,7 +162,6 @@ TERMS: tuple[Term, ...] = (
         "A collate function (`collate_fn`) combines samples into one batch, often with padding to equal length. "
         "Print one collated batch beside its raw samples, because collating can separate sequences from their "
         "labels.",
-        faults=("data/labels_out_of_sync", "recurrent/lengths_out_of_order"),
         instruments=("data_inspection",),
         lessons=("08",),
     ),
@@ -206,7 +170,6 @@ TERMS: tuple[Term, ...] = (
         "The computation graph records the operations of a forward pass, so that backward() can compute "
         "gradients. Store `loss.item()` instead of the loss tensor, because each stored tensor keeps graph nodes "
         "in memory.",
-        faults=("memory/losses_kept_with_graph", "memory/evaluation_keeps_graph", "graph/loss_rebuilt_from_item"),
         instruments=("retained_graphs", "memory_audit", "retained_graphs"),
         lessons=("13", "14"),
     ),
@@ -214,12 +177,6 @@ TERMS: tuple[Term, ...] = (
         "confusion matrix",
         "A confusion matrix counts predictions for each pair of true class and predicted class. A class that the "
         "model never predicts has an empty column, even if overall accuracy is high.",
-        faults=(
-            "metrics/accuracy_on_imbalance",
-            "data/class_imbalance_ignored",
-            "data/ordered_split",
-            "loss/labels_off_by_one",
-        ),
         instruments=("class_balance", "output_gradient"),
         lessons=("08",),
     ),
@@ -227,7 +184,6 @@ TERMS: tuple[Term, ...] = (
         "cross-entropy",
         "Cross-entropy is the negative log-probability of the correct class, and `nn.CrossEntropyLoss` expects "
         "logits. Softmax before cross-entropy keeps the loss of ten classes above 1.461.",
-        faults=("loss/double_softmax", "loss/log_of_softmax", "loss/wrong_axis_reduction", "traps/log_softmax_first"),
         instruments=("double_normalisation", "output_gradient", "initial_loss"),
         lessons=("02", "06"),
     ),
@@ -235,12 +191,6 @@ TERMS: tuple[Term, ...] = (
         "data inspection",
         "Data inspection prints shape, dtype, range and label counts of one batch before training. A maximum of "
         "0.004 in an image batch shows that the script divided by 255 twice.",
-        faults=(
-            "data/double_scaling",
-            "data/everything_unknown",
-            "data/labels_out_of_sync",
-            "precision/integer_features",
-        ),
         instruments=("data_inspection", "input_detail"),
         lessons=("01",),
         instead_of=("taken apart", "take apart", "takes apart"),
@@ -249,7 +199,6 @@ TERMS: tuple[Term, ...] = (
         "data leakage",
         "Data leakage gives the model information that is missing in real use, such as validation rows or the "
         "target. The metric is too good, so count shared rows before you trust a high metric.",
-        faults=("data/leaky_split", "data/leaky_normalisation", "data/leaky_vocabulary", "data/target_among_inputs"),
         instruments=("train_validation_overlap", "normalisation_source", "feature_leak", "untrained_rows"),
         lessons=("08",),
         instead_of=("knowledge of the test", "text of the test", "texts of the test"),
@@ -258,7 +207,6 @@ TERMS: tuple[Term, ...] = (
         "DataLoader worker",
         "A DataLoader worker is a process that loads and transforms samples, set by `num_workers`. With "
         "`num_workers=0` the training process loads the data itself, and the GPU waits for slow transforms.",
-        faults=("speed/starved_loader", "reproducibility/identical_worker_augmentation"),
         instruments=("step_timeline", "worker_noise"),
         lessons=("15", "16"),
     ),
@@ -266,11 +214,6 @@ TERMS: tuple[Term, ...] = (
         "DDP",
         "DDP (DistributedDataParallel) runs one process per device and averages the gradients of all ranks during "
         "backward(). Call the DDP wrapper instead of `.module`, or the ranks train different models.",
-        faults=(
-            "distributed/unsynchronised_model",
-            "distributed/rank_dependent_init",
-            "distributed/loss_normalised_per_rank",
-        ),
         instruments=("rank_check", "rank_check"),
         lessons=("17",),
     ),
@@ -278,7 +221,6 @@ TERMS: tuple[Term, ...] = (
         "dead ReLU",
         "A dead ReLU outputs zero for every sample, so its input weights get no gradient. A few dead units are "
         "normal, but a layer with more than half of its units dead is suspicious.",
-        faults=("initialisation/dead_relu",),
         instruments=("activation_stats",),
         lessons=("07",),
         instead_of=("rectifier shut",),
@@ -287,13 +229,6 @@ TERMS: tuple[Term, ...] = (
         "detach",
         "`detach()` returns the same values without a computation graph. Layers before a detached activation keep "
         "`.grad = None`, and the optimizer skips them without a warning.",
-        faults=(
-            "graph/detached_activation",
-            "graph/numpy_round_trip",
-            "graph/integer_cast",
-            "graph/argmax_in_forward",
-            "memory/outputs_kept",
-        ),
         instruments=("parameter_audit", "gradient_health"),
         lessons=("13", "14"),
         instead_of=("cut off from the graph", "cut off on its way"),
@@ -303,11 +238,6 @@ TERMS: tuple[Term, ...] = (
         "A device mismatch means that one operation gets tensors on different devices, such as a CPU batch and a "
         "CUDA model. Register constant tensors with `register_buffer`, because `.to()` does not move plain "
         "attributes.",
-        faults=(
-            "device/batch_left_on_cpu",
-            "device/tensor_created_on_default_device",
-            "device/half_on_cpu_half_on_gpu",
-        ),
         instruments=("crash", "transfers"),
         lessons=("14",),
     ),
@@ -315,7 +245,6 @@ TERMS: tuple[Term, ...] = (
         "DistributedSampler",
         "A DistributedSampler gives each rank a different part of the training set. Call `set_epoch(epoch)` "
         "before every epoch, or each epoch repeats the same order.",
-        faults=("distributed/same_shard_everywhere", "distributed/set_epoch_missing"),
         instruments=("rank_check", "batch_order"),
         lessons=("17",),
     ),
@@ -324,12 +253,6 @@ TERMS: tuple[Term, ...] = (
         "Divergence means that the loss rises and does not recover, or becomes inf or NaN. Repeat the run with "
         "one tenth of the learning rate: persistent divergence points to other causes, such as bad data or a "
         "wrong sign.",
-        faults=(
-            "optimizer/lr_too_high",
-            "initialisation/weights_too_large",
-            "loop/stale_gradients",
-            "loss/sign_flipped",
-        ),
         instruments=("loss_curve", "five_minute_checklist", "learning_rate_finder"),
         lessons=("01", "03", "05"),
     ),
@@ -337,7 +260,6 @@ TERMS: tuple[Term, ...] = (
         "dropout",
         "Dropout zeroes each activation with probability p in train mode and scales the rest by 1/(1-p). Unlike "
         "`nn.Dropout`, the function `F.dropout` ignores eval() unless you pass `training=self.training`.",
-        faults=("modes/dropout_in_functional_form", "modes/eval_mode_missing", "generation/dropout_while_sampling"),
         instruments=("mode_watch", "batch_independence"),
         lessons=("09",),
     ),
@@ -345,7 +267,6 @@ TERMS: tuple[Term, ...] = (
         "dtype",
         "A dtype is the number type of a tensor, such as float32, bfloat16 or int64. Print the dtypes of inputs "
         "and parameters, because a cast to an integer dtype turns 0.9 into 0.",
-        faults=("precision/integer_features", "precision/half_parameters", "graph/integer_cast"),
         instruments=("input_detail", "loss_scale", "data_inspection"),
         lessons=("01", "12"),
         instead_of=("number format", "number formats"),
@@ -354,7 +275,6 @@ TERMS: tuple[Term, ...] = (
         "early stopping",
         "Early stopping ends training when the validation loss has not improved for several epochs. Reload the "
         "weights of the best epoch, because the last epoch may be overfitted.",
-        faults=("resume/last_instead_of_best", "fit/no_regularisation"),
         instruments=("kept_weights", "generalisation"),
         lessons=("05", "18"),
     ),
@@ -362,7 +282,6 @@ TERMS: tuple[Term, ...] = (
         "early stopping on the test set",
         "Early stopping on the test set chooses the epoch with the best test metric. The reported metric is too "
         "good, so choose the epoch on a validation set and test once.",
-        faults=("metrics/epoch_chosen_on_test",),
         instruments=("kept_weights",),
         lessons=("08",),
     ),
@@ -370,7 +289,6 @@ TERMS: tuple[Term, ...] = (
         "epoch",
         "An epoch is one pass over the training set. A jump in the loss that repeats every epoch points to the "
         "data order or to state that the script resets.",
-        faults=("data/no_shuffle", "optimizer/momentum_reset_each_epoch"),
         instruments=("batch_order", "loss_curve"),
         lessons=("05",),
     ),
@@ -378,12 +296,6 @@ TERMS: tuple[Term, ...] = (
         "eval mode",
         "Eval mode, set by `model.eval()`, turns dropout off and makes batch norm use running statistics. Add "
         "torch.no_grad(), because eval mode does not stop autograd from recording the graph.",
-        faults=(
-            "modes/eval_mode_missing",
-            "modes/no_grad_missing",
-            "generation/dropout_while_sampling",
-            "traps/eval_without_layers_that_care",
-        ),
         instruments=("mode_watch", "batch_independence"),
         lessons=("09",),
     ),
@@ -391,7 +303,6 @@ TERMS: tuple[Term, ...] = (
         "exploding gradients",
         "Exploding gradients grow from layer to layer during the backward pass until training diverges. Look for "
         "a gradient norm of 100 times its median, and compare activation sizes of the first and last layer.",
-        faults=("initialisation/weights_too_large", "initialisation/residual_unscaled", "optimizer/lr_too_high"),
         instruments=("gradient_health", "activation_stats"),
         lessons=("07",),
     ),
@@ -399,12 +310,6 @@ TERMS: tuple[Term, ...] = (
         "false positive",
         "A false positive, or false alarm, is a fault report about a healthy run. Run each check on the healthy "
         "twin too: an alarm on both runs is no evidence.",
-        faults=(
-            "traps/accumulation_on_purpose",
-            "traps/clipping_bites_rarely",
-            "traps/log_softmax_first",
-            "traps/validation_not_shuffled",
-        ),
         lessons=("04", "06"),
         instead_of=(
             "left in peace",
@@ -423,11 +328,6 @@ TERMS: tuple[Term, ...] = (
         "fan-in",
         "Fan-in is the number of inputs of one unit, such as 784 for flattened 28 x 28 images. He initialization "
         "uses the standard deviation sqrt(2 / fan-in), so ReLU layers keep the activation size.",
-        faults=(
-            "initialisation/weights_too_small",
-            "initialisation/weights_too_large",
-            "initialisation/saturating_stack",
-        ),
         instruments=("activation_stats",),
         lessons=("07",),
     ),
@@ -442,7 +342,6 @@ TERMS: tuple[Term, ...] = (
         "fp16",
         "The fp16 dtype (float16) holds magnitudes from 6e-8 to 65,504 with 11 significant bits. Small gradients "
         "become zero and exp(12) becomes inf, so train with a GradScaler and keep weights in fp32.",
-        faults=("precision/no_grad_scaler", "precision/half_parameters", "precision/half_softmax"),
         instruments=("loss_scale",),
         lessons=("12",),
         instead_of=("half precision numbers",),
@@ -451,7 +350,6 @@ TERMS: tuple[Term, ...] = (
         "frozen parameters",
         "Frozen parameters have `requires_grad=False`, so they receive no gradient. Compare all weights before "
         "and after training, because frozen random layers limit the model without any error.",
-        faults=("freezing/frozen_layers", "freezing/never_unfrozen", "traps/frozen_on_purpose"),
         instruments=("parameter_audit", "optimizer_handover"),
         lessons=("11",),
     ),
@@ -459,7 +357,6 @@ TERMS: tuple[Term, ...] = (
         "generalization gap",
         "The generalization gap is training accuracy minus validation accuracy, for the same weights in eval "
         "mode. A gap near zero with low accuracy suggests underfitting, and a growing gap suggests overfitting.",
-        faults=("fit/no_regularisation", "data/label_noise", "traps/looks_overfitted_early"),
         instruments=("generalisation",),
         lessons=("05", "18"),
         instead_of=("generalisation", "generalise", "generalises", "generalised", "generalising"),
@@ -468,11 +365,6 @@ TERMS: tuple[Term, ...] = (
         "generator",
         "A generator (`torch.Generator`) is a source of random numbers with its own state. Give shuffling and "
         "augmentation separate seeded generators, so that an extra draw in one does not change the other.",
-        faults=(
-            "reproducibility/one_generator_unseeded",
-            "resume/generator_not_restored",
-            "reproducibility/identical_worker_augmentation",
-        ),
         instruments=("determinism", "worker_noise"),
         lessons=("15",),
     ),
@@ -480,7 +372,6 @@ TERMS: tuple[Term, ...] = (
         "gloo",
         "The gloo backend of torch.distributed runs on CPUs, without a GPU. Use two gloo processes on a laptop to "
         "reproduce hangs, wrong shards and ranks with different weights.",
-        faults=("distributed/rank_zero_only_collective", "distributed/unsynchronised_model"),
         instruments=("rank_check",),
         lessons=("17",),
     ),
@@ -488,7 +379,6 @@ TERMS: tuple[Term, ...] = (
         "gradient accumulation",
         "Gradient accumulation sums the gradients of several micro-batches before one optimizer step. Divide each "
         "mean loss by the number of micro-batches: four undivided losses give a gradient four times too large.",
-        faults=("loop/accumulation_not_scaled", "loop/step_every_n_never_zeroed", "traps/accumulation_on_purpose"),
         instruments=("fresh_gradient", "output_gradient"),
         lessons=("04",),
     ),
@@ -496,7 +386,6 @@ TERMS: tuple[Term, ...] = (
         "gradient ascent",
         "Gradient ascent increases the objective, by accident when the loss has the wrong sign. Cross-entropy is "
         "never negative, so a loss below zero exposes the wrong sign.",
-        faults=("loss/sign_flipped",),
         instruments=("loss_curve",),
         lessons=("06",),
         instead_of=("climbed instead of descended",),
@@ -505,13 +394,6 @@ TERMS: tuple[Term, ...] = (
         "gradient clipping",
         "Gradient clipping by norm rescales all gradients when their total norm exceeds `max_norm`. Clip between "
         "backward() and optimizer.step(), with a `max_norm` that clips only outliers, usually 1-10 % of steps.",
-        faults=(
-            "clipping/clipped_after_step",
-            "clipping/clipped_before_backward",
-            "clipping/threshold_too_low",
-            "precision/clip_without_unscale",
-            "traps/clipping_bites_rarely",
-        ),
         instruments=("clip_rate",),
         lessons=("07",),
     ),
@@ -519,7 +401,6 @@ TERMS: tuple[Term, ...] = (
         "gradient clipping by value",
         "Gradient clipping by value cuts each gradient element to a fixed range, such as -0.5 to 0.5. Prefer "
         "clipping by norm, because clipping by value changes the direction of the gradient.",
-        faults=("clipping/clipped_by_value",),
         instruments=("clip_rate",),
         lessons=("07",),
         instead_of=("number by number",),
@@ -528,7 +409,6 @@ TERMS: tuple[Term, ...] = (
         "gradient norm",
         "The gradient norm is the L2 norm over the gradients of all parameters. Log the gradient norm of every "
         "step: zero means that no gradient arrives, and steady growth warns of divergence.",
-        faults=("loop/gradients_wiped", "loop/stale_gradients", "initialisation/zero_weights"),
         instruments=("gradient_health", "fresh_gradient"),
         lessons=("03", "07"),
         instead_of=("length of the gradient", "length of a gradient"),
@@ -537,13 +417,6 @@ TERMS: tuple[Term, ...] = (
         "GradScaler",
         "A GradScaler multiplies the loss by a loss scale and skips steps whose gradients contain inf or NaN. "
         "Call unscale_() before gradient clipping, and update() after every scaler.step().",
-        faults=(
-            "precision/no_grad_scaler",
-            "precision/scaler_never_updated",
-            "precision/clip_without_unscale",
-            "resume/scaler_state_lost",
-            "traps/scaler_skips_now_and_then",
-        ),
         instruments=("loss_scale", "loss_scale"),
         lessons=("12",),
     ),
@@ -551,7 +424,6 @@ TERMS: tuple[Term, ...] = (
         "graph break",
         "A graph break splits a `torch.compile` graph where Python needs a tensor's value, such as `if x.max() > "
         "1`. Expect no graph breaks in the forward pass, because each one prevents fusion and costs Python time.",
-        faults=("speed/graph_breaks",),
         instruments=("compiled_graphs",),
         lessons=("16",),
     ),
@@ -559,14 +431,12 @@ TERMS: tuple[Term, ...] = (
         "greedy decoding",
         "Greedy decoding picks the most probable token at every step. Use greedy decoding to test a KV cache: "
         "with and without the cache, a model in eval mode should generate the same tokens.",
-        faults=("generation/cache_off_by_one", "generation/positions_restart", "generation/dropout_while_sampling"),
         instruments=("decoding", "mode_watch"),
     ),
     Term(
         "hang (deadlock)",
         "A hang is a job that stops without an error, often because ranks wait in different collective calls. "
         "Dump the stack of every rank, and look for the rank that waits somewhere else.",
-        faults=("distributed/rank_zero_only_collective", "distributed/skipped_batch"),
         instruments=("rank_check",),
         lessons=("17",),
         instead_of=("stands still", "stand still"),
@@ -582,7 +452,6 @@ TERMS: tuple[Term, ...] = (
         "held-out set",
         "A held-out set is data that neither training nor model selection uses. Evaluate on the held-out set "
         "once, because each choice based on a data set biases its metric upward.",
-        faults=("metrics/epoch_chosen_on_test", "data/leaky_split"),
         instruments=("kept_weights", "train_validation_overlap"),
         lessons=("08",),
     ),
@@ -590,12 +459,6 @@ TERMS: tuple[Term, ...] = (
         "hidden state",
         "The hidden state carries information between the time steps of a recurrent network. Start unrelated "
         "sequences with a zero hidden state, because an old state makes predictions depend on the previous batch.",
-        faults=(
-            "recurrent/state_kept_between_batches",
-            "recurrent/last_layer_state_wrong",
-            "recurrent/output_for_hidden",
-            "recurrent/batch_first_mismatch",
-        ),
         instruments=("batch_independence", "dependency"),
         lessons=("08", "14"),
         instead_of=("hidden state that lives too long",),
@@ -604,7 +467,6 @@ TERMS: tuple[Term, ...] = (
         "host sync",
         "A host sync makes Python wait for the GPU, as in `.item()`, `.cpu()` or printing a tensor. Log every 50 "
         "steps instead of every step, so that the GPU queue stays full.",
-        faults=("speed/sync_every_step", "device/half_on_cpu_half_on_gpu"),
         instruments=("host_syncs", "transfers"),
         lessons=("16",),
         instead_of=(
@@ -629,7 +491,6 @@ TERMS: tuple[Term, ...] = (
         "in-place operation",
         "An in-place operation, such as `x += y` or `relu_()`, overwrites a tensor's values. Write `x = x + y` "
         "where autograd saved the old values, because backward() raises an error otherwise.",
-        faults=("graph/inplace_activation", "graph/leaf_changed_in_place"),
         instruments=("crash",),
         lessons=("14",),
         instead_of=("overwritten while it is needed",),
@@ -638,12 +499,6 @@ TERMS: tuple[Term, ...] = (
         "inf",
         "An inf is the result of an overflow or of a division such as 1 / 0. Trace the first inf, because inf - "
         "inf and 0 * inf produce NaN a few operations later.",
-        faults=(
-            "numerics/exp_overflow",
-            "numerics/log_at_step",
-            "numerics/sqrt_at_zero",
-            "numerics/sqrt_of_equal_pair",
-        ),
         instruments=("first_non_finite", "replay"),
         lessons=("03",),
     ),
@@ -651,7 +506,6 @@ TERMS: tuple[Term, ...] = (
         "initial loss",
         "The initial loss is the loss of the first batch, before any weight update. Expect about ln C for a "
         "classifier with C classes: 0.693 for 2, 2.303 for 10, 10.31 for 30,000.",
-        faults=("initialisation/confident_head", "initialisation/weights_too_large", "loss/sum_reduction"),
         instruments=("initial_loss",),
         lessons=("02", "06"),
         instead_of=("guessing costs", "begins certain"),
@@ -668,18 +522,12 @@ TERMS: tuple[Term, ...] = (
         "A KV cache stores the attention keys and values of earlier tokens, so generation does not recompute "
         "them. Logits with and without the cache must agree up to rounding, and an unrelated prompt needs an "
         "empty cache.",
-        faults=(
-            "generation/cache_off_by_one",
-            "generation/cache_stale_between_prompts",
-            "generation/positions_restart",
-        ),
         instruments=("decoding",),
     ),
     Term(
         "label noise",
         "Label noise means that some training labels are wrong. Clean validation accuracy far above training "
         "accuracy suggests label noise, but dropout and augmentation can have the same effect.",
-        faults=("data/label_noise", "data/labels_out_of_sync"),
         instruments=("generalisation", "data_inspection"),
         lessons=("08", "18"),
         instead_of=("labelled", "labelling", "mislabelled"),
@@ -688,7 +536,6 @@ TERMS: tuple[Term, ...] = (
         "label smoothing",
         "Label smoothing mixes each one-hot target with a uniform distribution, usually with weight 0.1. The "
         "smoothed loss cannot reach zero: the floor for ten classes is 0.50 nats.",
-        faults=("traps/smoothed_targets",),
         instruments=("output_gradient", "loss_curve"),
         lessons=("06", "18"),
     ),
@@ -696,7 +543,6 @@ TERMS: tuple[Term, ...] = (
         "layer norm",
         "Layer norm normalizes the features of each sample or token separately. Layer norm works alike in train "
         "mode and eval mode, so evaluation results do not depend on the batch.",
-        faults=("optimizer/warmup_missing", "traps/eval_without_layers_that_care"),
         instruments=("mode_watch", "batch_independence"),
         lessons=("09", "18"),
     ),
@@ -704,7 +550,6 @@ TERMS: tuple[Term, ...] = (
         "leaf tensor",
         "A leaf tensor is a tensor that no recorded operation produced, such as a parameter. By default autograd "
         "fills `.grad` of leaf tensors only, so a non-leaf tensor shows None.",
-        faults=("graph/leaf_changed_in_place", "graph/loss_rebuilt_from_item"),
         instruments=("crash", "fresh_gradient"),
         lessons=("14",),
     ),
@@ -712,7 +557,6 @@ TERMS: tuple[Term, ...] = (
         "learning rate",
         "The learning rate scales each weight update. Print update size over weight size for one step: about 1e-3 "
         "is usual, and at 1e-6 the model hardly learns.",
-        faults=("optimizer/lr_too_high", "optimizer/lr_too_low", "optimizer/one_lr_for_pretrained"),
         instruments=("learning_rate_finder", "learning_rate_log"),
         lessons=("01", "05"),
         instead_of=("tenth of the rate",),
@@ -721,7 +565,6 @@ TERMS: tuple[Term, ...] = (
         "log-sum-exp",
         "Log-sum-exp computes log(sum(exp(x))) after subtracting the maximum, as `torch.logsumexp` does. A direct "
         "exp(x) becomes inf above 88.7 in fp32 and above 11.1 in fp16.",
-        faults=("numerics/exp_overflow", "precision/half_softmax"),
         instruments=("first_non_finite",),
         lessons=("03", "12"),
     ),
@@ -729,7 +572,6 @@ TERMS: tuple[Term, ...] = (
         "logits",
         "Logits are the outputs of a classifier before softmax or sigmoid. Pass logits to CrossEntropyLoss and "
         "BCEWithLogitsLoss, because both losses apply softmax or sigmoid themselves.",
-        faults=("loss/double_softmax", "loss/sigmoid_into_bce_with_logits", "initialisation/confident_head"),
         instruments=("double_normalisation", "initial_loss"),
         lessons=("06",),
         instead_of=("wrong kind of numbers",),
@@ -744,7 +586,6 @@ TERMS: tuple[Term, ...] = (
         "loss curve",
         "A loss curve plots the loss against the training step. Plot the loss of every batch, because an average "
         "per epoch hides spikes and periodic jumps.",
-        faults=("data/no_shuffle", "data/corrupt_batch", "optimizer/momentum_reset_each_epoch"),
         instruments=("loss_curve", "loss_spikes"),
         lessons=("05",),
     ),
@@ -752,12 +593,6 @@ TERMS: tuple[Term, ...] = (
         "loss scale",
         "The loss scale is the factor of a GradScaler, 65,536 at the start, halved after each overflow. A loss "
         "scale that falls below 1 points to an overflow in the forward pass.",
-        faults=(
-            "precision/scaled_loss_logged",
-            "precision/half_softmax",
-            "precision/scaler_never_updated",
-            "resume/scaler_state_lost",
-        ),
         instruments=("loss_scale", "loss_scale", "kept_losses"),
         lessons=("12",),
         instead_of=("scaler's factor",),
@@ -766,7 +601,6 @@ TERMS: tuple[Term, ...] = (
         "machine epsilon",
         "Machine epsilon is the gap between 1 and the next number of a dtype: 1.2e-7 in fp32, 0.001 in fp16. An "
         "update that is much smaller than epsilon times the weight does not change the weight.",
-        faults=("numerics/variance_cancellation", "precision/low_precision_accumulator", "precision/half_parameters"),
         instruments=("first_non_finite", "reported_metric"),
         lessons=("12",),
     ),
@@ -774,7 +608,6 @@ TERMS: tuple[Term, ...] = (
         "memory leak",
         "A memory leak keeps tensors or graphs that no later step needs, so memory grows with every step. Store "
         "`loss.item()` and detached outputs, and check that memory stays constant after step 2.",
-        faults=("memory/losses_kept_with_graph", "memory/outputs_kept", "memory/evaluation_keeps_graph"),
         instruments=("memory_audit", "retained_graphs"),
         lessons=("13",),
         instead_of=("memory that is not given back",),
@@ -783,7 +616,6 @@ TERMS: tuple[Term, ...] = (
         "metric reset",
         "A metric reset sets the counters of a running metric to zero before each evaluation. Without a reset the "
         "validation accuracy also counts training batches and earlier epochs.",
-        faults=("metrics/metric_not_reset",),
         instruments=("reported_metric",),
         lessons=("20",),
     ),
@@ -791,7 +623,6 @@ TERMS: tuple[Term, ...] = (
         "micro-batch",
         "A micro-batch is the part of a batch that fits into memory during gradient accumulation. Batch norm sees "
         "only the micro-batch, and a scheduler stepped per micro-batch ends its schedule too early.",
-        faults=("modes/batch_norm_tiny_batches", "loop/scheduler_per_microbatch", "loop/accumulation_not_scaled"),
         instruments=("batch_statistics", "learning_rate_log"),
         lessons=("04",),
     ),
@@ -805,7 +636,6 @@ TERMS: tuple[Term, ...] = (
         "momentum",
         "Momentum updates the weights with a decaying sum of past gradients, usually with a factor of 0.9. A new "
         "optimizer object starts with zero momentum, so create the optimizer once, not every epoch.",
-        faults=("optimizer/momentum_reset_each_epoch", "resume/optimizer_state_lost"),
         instruments=("learning_rate_log", "resumption"),
         lessons=("05",),
     ),
@@ -813,13 +643,6 @@ TERMS: tuple[Term, ...] = (
         "NaN",
         "NaN (not a number) is the result of an undefined operation, such as 0 / 0 or log(-1). Search for the "
         "first NaN, because one NaN weight turns every later loss into NaN.",
-        faults=(
-            "numerics/log_at_step",
-            "numerics/nan_in_data",
-            "numerics/all_masked_row",
-            "numerics/zero_norm_division",
-            "numerics/dark_strip_division",
-        ),
         instruments=("first_non_finite", "replay"),
         lessons=("03",),
     ),
@@ -835,7 +658,6 @@ TERMS: tuple[Term, ...] = (
         "NCCL is the torch.distributed backend for communication between NVIDIA GPUs. Set "
         "`TORCH_DISTRIBUTED_DEBUG=DETAIL` to report mismatched collective calls, because a plain hang ends only "
         "after 10 minutes.",
-        faults=("distributed/rank_zero_only_collective", "distributed/skipped_batch"),
         instruments=("rank_check",),
         lessons=("17",),
     ),
@@ -843,7 +665,6 @@ TERMS: tuple[Term, ...] = (
         "next-token shift",
         "A language model compares the output at position t with the token at position t + 1. Without this "
         "next-token shift the model copies its input, and the loss falls toward zero.",
-        faults=("loss/next_token_not_shifted", "attention/causal_off_by_one"),
         instruments=("output_gradient", "dependency"),
         lessons=("10",),
     ),
@@ -851,7 +672,6 @@ TERMS: tuple[Term, ...] = (
         "NLL loss",
         "The NLL loss (`nn.NLLLoss`) averages the negative log-probability of the correct class and expects "
         "log-probabilities. Without log_softmax, probabilities as input give a loss between -1 and 0.",
-        faults=("loss/log_of_softmax", "traps/log_softmax_first"),
         instruments=("output_gradient", "double_normalisation"),
         lessons=("06",),
     ),
@@ -859,7 +679,6 @@ TERMS: tuple[Term, ...] = (
         "no_grad",
         "`torch.no_grad()` stops autograd from recording operations. Use no_grad for evaluation, because "
         "otherwise each forward pass keeps its activations, and memory can run out.",
-        faults=("modes/no_grad_missing", "memory/evaluation_keeps_graph"),
         instruments=("retained_graphs", "retained_graphs"),
         lessons=("09", "13"),
     ),
@@ -868,7 +687,6 @@ TERMS: tuple[Term, ...] = (
         "A nondeterministic kernel adds numbers in a varying order, for example with CUDA atomics, so results "
         "differ by rounding. Call `torch.use_deterministic_algorithms(True)` to select a deterministic kernel or "
         "raise an error.",
-        faults=("reproducibility/nondeterministic_kernel",),
         instruments=("determinism",),
         lessons=("15",),
     ),
@@ -876,7 +694,6 @@ TERMS: tuple[Term, ...] = (
         "normalization",
         "Normalization shifts and scales inputs to mean 0 and standard deviation 1. Compute both numbers on "
         "training rows only, and apply the same numbers to validation and production data.",
-        faults=("data/wrong_normalisation", "data/leaky_normalisation", "data/double_scaling"),
         instruments=("validation_shift", "normalisation_source", "data_inspection"),
         lessons=("08",),
         instead_of=(
@@ -894,12 +711,6 @@ TERMS: tuple[Term, ...] = (
         "one-batch overfit test",
         "The one-batch overfit test trains on a single batch until its loss is near zero. A loss that stays above "
         "a tenth of its first value for hundreds of steps points to the loss, graph or optimizer.",
-        faults=(
-            "fit/capacity_too_small",
-            "freezing/optimizer_on_old_model",
-            "loss/target_column_broadcast",
-            "graph/detached_activation",
-        ),
         instruments=("overfit_one_batch",),
         lessons=("02",),
         instead_of=("by heart", "memorise", "memorises", "memorised", "memorising"),
@@ -908,12 +719,6 @@ TERMS: tuple[Term, ...] = (
         "OOM (out of memory)",
         "OOM (out of memory) means that the device cannot allocate a requested tensor. OOM in the first step "
         "points to the batch size or optimizer state, and later OOM to a leak or longer sequences.",
-        faults=(
-            "memory/batch_too_large",
-            "memory/no_checkpointing",
-            "memory/optimizer_state_ignored",
-            "memory/evaluation_keeps_graph",
-        ),
         instruments=("memory_audit", "crash"),
         lessons=("13",),
         instead_of=("more memory asked for",),
@@ -922,11 +727,6 @@ TERMS: tuple[Term, ...] = (
         "optimizer",
         "An optimizer updates the parameters that its constructor received. Create the optimizer after the final "
         "model, because a rebuilt model has new parameters that the optimizer does not hold.",
-        faults=(
-            "freezing/optimizer_on_old_model",
-            "optimizer/some_parameters_left_out",
-            "freezing/unregistered_layers",
-        ),
         instruments=("parameter_audit",),
         lessons=("02", "11"),
         instead_of=("optimiser", "optimisers", "optimise", "optimises", "optimised", "optimising", "optimisation"),
@@ -935,7 +735,6 @@ TERMS: tuple[Term, ...] = (
         "optimizer state",
         "Optimizer state is the data that an optimizer keeps between steps, such as Adam's two moving averages "
         "per parameter. Adam's state needs twice the memory of the weights and belongs in every checkpoint.",
-        faults=("memory/optimizer_state_ignored", "optimizer/momentum_reset_each_epoch", "resume/optimizer_state_lost"),
         instruments=("learning_rate_log", "resumption"),
         lessons=("13", "15"),
         instead_of=("loses its memory", "lose its memory"),
@@ -944,12 +743,6 @@ TERMS: tuple[Term, ...] = (
         "optimizer.step()",
         "`optimizer.step()` updates each parameter with the gradient in its `.grad`. Call backward(), clip the "
         "gradients, call step(), then zero_grad(): a missing or reordered call raises no error.",
-        faults=(
-            "loop/step_missing",
-            "loop/step_before_backward",
-            "loop/gradients_wiped",
-            "clipping/clipped_after_step",
-        ),
         instruments=("fresh_gradient", "clip_rate"),
         lessons=("02", "04"),
         instead_of=("behind the step", "behind step", "behind backward"),
@@ -958,7 +751,6 @@ TERMS: tuple[Term, ...] = (
         "overfitting",
         "Overfitting means that a model memorizes training data: training loss falls while validation loss rises. "
         "Compare both losses in eval mode, then add data, regularization or early stopping.",
-        faults=("fit/no_regularisation", "traps/looks_overfitted_early", "resume/last_instead_of_best"),
         instruments=("generalisation", "kept_weights"),
         lessons=("05", "18"),
     ),
@@ -966,7 +758,6 @@ TERMS: tuple[Term, ...] = (
         "overflow",
         "An overflow is a result that exceeds the largest number of a dtype and becomes inf. The limit is 65,504 "
         "in fp16 and 3.4e38 in fp32 and bf16.",
-        faults=("numerics/exp_overflow", "precision/half_softmax"),
         instruments=("first_non_finite", "loss_scale"),
         lessons=("03", "12"),
     ),
@@ -974,7 +765,6 @@ TERMS: tuple[Term, ...] = (
         "packed sequence",
         "A packed sequence stores only real time steps, so that a recurrent network skips the padding. Pass "
         "`enforce_sorted=False`, or restore the original order after sorting by length.",
-        faults=("recurrent/lengths_out_of_order", "recurrent/output_for_hidden", "recurrent/padding_read_as_text"),
         instruments=("dependency", "batch_independence"),
         lessons=("08",),
     ),
@@ -982,7 +772,6 @@ TERMS: tuple[Term, ...] = (
         "padding mask",
         "A padding mask hides padding tokens from attention or pooling. In `nn.MultiheadAttention` a boolean True "
         "hides a token, but in `scaled_dot_product_attention` True keeps the token.",
-        faults=("attention/mask_inverted", "attention/mask_after_softmax", "numerics/all_masked_row"),
         instruments=("dependency", "first_non_finite"),
         lessons=("10",),
     ),
@@ -990,7 +779,6 @@ TERMS: tuple[Term, ...] = (
         "padding tokens",
         "Padding tokens fill short sequences up to the longest one in the batch. Set `ignore_index` to the "
         "padding id, because cross-entropy ignores only targets of -100 by default.",
-        faults=("loss/padding_counted", "recurrent/padding_read_as_text", "recurrent/padding_row_trained"),
         instruments=("output_gradient", "dependency"),
         lessons=("08",),
         instead_of=("padding read as text", "treated as content"),
@@ -999,11 +787,6 @@ TERMS: tuple[Term, ...] = (
         "parameter group",
         "A parameter group is a set of parameters with its own learning rate and weight decay in one optimizer. "
         "Print all parameter groups, because parameters outside every group never change.",
-        faults=(
-            "optimizer/one_lr_for_pretrained",
-            "optimizer/some_parameters_left_out",
-            "freezing/unfrozen_after_optimizer",
-        ),
         instruments=("parameter_audit", "optimizer_handover"),
         lessons=("11",),
     ),
@@ -1011,7 +794,6 @@ TERMS: tuple[Term, ...] = (
         "perplexity",
         "Perplexity is the exponential of the mean cross-entropy per token. A loss of 4.6 nats is a perplexity of "
         "about 100, and a perplexity below 1 proves a broken loss.",
-        faults=("loss/sign_flipped", "loss/padding_counted"),
         instruments=("initial_loss", "reported_metric"),
         lessons=("05",),
     ),
@@ -1019,7 +801,6 @@ TERMS: tuple[Term, ...] = (
         "pinned memory",
         "Pinned memory is page-locked CPU memory from which a GPU copies data directly. Use `pin_memory=True` "
         "with `non_blocking=True` to overlap copies with compute, and expect no gain without a GPU.",
-        faults=("speed/data_copied_twice",),
         instruments=("transfers",),
         lessons=("16",),
     ),
@@ -1027,7 +808,6 @@ TERMS: tuple[Term, ...] = (
         "plateau",
         "A plateau is a stretch of training in which the loss hardly changes. Compare the plateau with known "
         "floors: ln 10 = 2.303 is chance for ten classes, 1.461 is softmax applied twice.",
-        faults=("loss/double_softmax", "fit/capacity_too_small", "optimizer/warmup_missing", "loss/log_of_softmax"),
         instruments=("loss_curve", "input_independence", "double_normalisation"),
         lessons=("05", "06", "18"),
         instead_of=("lies flat", "lie flat", "lay flat", "lying flat", "rests flat", "rest flat"),
@@ -1037,7 +817,6 @@ TERMS: tuple[Term, ...] = (
         "A position embedding adds the position of each token to its vector, because attention alone ignores word "
         "order. Permute the input of an encoder: if the mean-pooled output does not change, positions are "
         "missing.",
-        faults=("attention/positions_missing", "generation/positions_restart"),
         instruments=("parameter_audit", "decoding"),
         lessons=("10", "19"),
     ),
@@ -1045,7 +824,6 @@ TERMS: tuple[Term, ...] = (
         "probabilities",
         "Probabilities are numbers between 0 and 1 that sum to 1 over the classes, such as softmax outputs. Use "
         "probabilities for thresholds and reports, but pass logits to the loss.",
-        faults=("loss/double_softmax", "loss/wrong_softmax_dim"),
         instruments=("double_normalisation",),
         lessons=("06",),
     ),
@@ -1053,7 +831,6 @@ TERMS: tuple[Term, ...] = (
         "profiler",
         "A profiler, such as `torch.profiler`, measures the time of each operation on CPU and GPU. Profile before "
         "you optimize: removing a part that costs 10 % speeds training up by 11 % at most.",
-        faults=("speed/starved_loader", "speed/sync_every_step", "speed/graph_breaks"),
         instruments=("step_timeline",),
         lessons=("16",),
     ),
@@ -1061,7 +838,6 @@ TERMS: tuple[Term, ...] = (
         "PYTHONHASHSEED",
         "PYTHONHASHSEED fixes the hashes of Python strings, and so the order of a set of strings. Set "
         "PYTHONHASHSEED before Python starts, because setting it inside the script has no effect.",
-        faults=("reproducibility/hash_order",),
         instruments=("fresh_process",),
         lessons=("15",),
     ),
@@ -1069,11 +845,6 @@ TERMS: tuple[Term, ...] = (
         "rank",
         "A rank is the number of a process in a distributed job, from 0 to world size - 1. Compare weights across "
         "ranks after a few steps: any difference under DDP is a fault.",
-        faults=(
-            "distributed/rank_dependent_init",
-            "distributed/unsynchronised_model",
-            "distributed/rank_zero_only_collective",
-        ),
         instruments=("rank_check",),
         lessons=("17",),
     ),
@@ -1082,7 +853,6 @@ TERMS: tuple[Term, ...] = (
         "Recompilation means that `torch.compile` compiles a function again, for example for a new input shape. "
         "Pad inputs to fixed lengths, because by default PyTorch runs the function uncompiled after eight "
         "recompilations.",
-        faults=("speed/recompiles",),
         instruments=("compiled_graphs",),
         lessons=("16",),
     ),
@@ -1090,12 +860,6 @@ TERMS: tuple[Term, ...] = (
         "reduction",
         "Reduction combines per-sample losses into one number, usually by `mean` or `sum`. The gradient of a sum "
         "over 32 samples is 32 times larger, like a 32 times higher SGD learning rate.",
-        faults=(
-            "loss/sum_reduction",
-            "loss/wrong_axis_reduction",
-            "loss/mask_broadcast",
-            "metrics/mean_of_batch_means",
-        ),
         instruments=("initial_loss", "output_gradient", "reported_metric"),
         lessons=("06",),
     ),
@@ -1104,7 +868,6 @@ TERMS: tuple[Term, ...] = (
         "Regularization, such as weight decay, dropout or augmentation, limits memorization of the training data. "
         "Missing regularization widens the generalization gap, and too much raises both training and validation "
         "loss.",
-        faults=("fit/no_regularisation", "optimizer/weight_decay_too_strong"),
         instruments=("generalisation", "weight_size"),
         lessons=("18",),
         instead_of=("regularisation", "regularise", "regularises", "regularised", "regularising"),
@@ -1113,7 +876,6 @@ TERMS: tuple[Term, ...] = (
         "requires_grad",
         "`requires_grad=True` makes autograd compute a gradient for a tensor. A parameter trains only if "
         "requires_grad is True, a gradient arrives, and an optimizer holds the parameter.",
-        faults=("freezing/frozen_layers", "freezing/unfrozen_after_optimizer", "traps/frozen_on_purpose"),
         instruments=("parameter_audit",),
         lessons=("11",),
     ),
@@ -1121,7 +883,6 @@ TERMS: tuple[Term, ...] = (
         "residual connection",
         "A residual connection, or skip connection, adds the input of a block to its output. Scale deep residual "
         "branches: growth of 33 % per block becomes a factor of about 940 after 24 blocks.",
-        faults=("initialisation/residual_unscaled",),
         instruments=("activation_stats",),
         lessons=("07",),
     ),
@@ -1130,7 +891,6 @@ TERMS: tuple[Term, ...] = (
         "`retain_graph=True` keeps the saved activations after backward(), so that a second backward pass can use "
         "them. Remove retain_graph if each step calls backward() once, because the activations stay in memory "
         "longer.",
-        faults=("memory/retain_graph_left_on", "graph/backward_twice"),
         instruments=("retain_graph", "crash"),
         lessons=("13", "14"),
     ),
@@ -1138,7 +898,6 @@ TERMS: tuple[Term, ...] = (
         "RNG state",
         "The RNG state is the current position of a random number generator. Save the RNG states of Python, "
         "NumPy, PyTorch and CUDA, or a resumed run repeats the shuffle of epoch 1.",
-        faults=("resume/generator_not_restored", "reproducibility/seed_inside_loop"),
         instruments=("resumption", "fresh_noise"),
         lessons=("15",),
         instead_of=("randomness that repeats itself",),
@@ -1154,7 +913,6 @@ TERMS: tuple[Term, ...] = (
         "running statistics",
         "Running statistics are batch norm's moving averages of mean and variance, updated in train mode with "
         "momentum 0.1. Evaluation in train mode updates the running statistics with validation data.",
-        faults=("modes/eval_mode_missing", "modes/batch_norm_tiny_batches"),
         instruments=("batch_statistics", "mode_watch"),
         lessons=("09", "11"),
     ),
@@ -1162,7 +920,6 @@ TERMS: tuple[Term, ...] = (
         "saturation",
         "Saturation means that tanh or sigmoid outputs are near their limits, where the slope is almost zero. The "
         "slope of tanh is 0.0002 at an input of 5, so a saturated layer hardly learns.",
-        faults=("initialisation/saturating_stack", "recurrent/gates_saturated"),
         instruments=("activation_stats",),
         lessons=("07",),
     ),
@@ -1170,7 +927,6 @@ TERMS: tuple[Term, ...] = (
         "scaled dot-product attention",
         "Scaled dot-product attention divides query-key products by sqrt(d) before the softmax. Without the "
         "scale, products of width 64 have a standard deviation near 8, and the softmax saturates.",
-        faults=("attention/scale_missing", "attention/softmax_over_queries"),
         instruments=("attention_scale", "dependency"),
         lessons=("10",),
         instead_of=("root of their width", "root of the width"),
@@ -1179,12 +935,6 @@ TERMS: tuple[Term, ...] = (
         "scheduler",
         "A scheduler changes the learning rate whenever the script calls scheduler.step(). Call scheduler.step() "
         "after optimizer.step(), once per epoch or once per update, in the unit of its schedule.",
-        faults=(
-            "loop/scheduler_never_stepped",
-            "loop/scheduler_before_optimizer",
-            "loop/scheduler_per_microbatch",
-            "resume/scheduler_restarted",
-        ),
         instruments=("learning_rate_log",),
         lessons=("04",),
         instead_of=("schedule that moves",),
@@ -1193,11 +943,6 @@ TERMS: tuple[Term, ...] = (
         "seed",
         "A seed sets the starting state of a random number generator. Seed Python, NumPy and PyTorch once before "
         "building the model, never inside the training loop.",
-        faults=(
-            "reproducibility/unseeded",
-            "reproducibility/one_generator_unseeded",
-            "reproducibility/seed_inside_loop",
-        ),
         instruments=("determinism", "fresh_noise"),
         lessons=("15",),
         instead_of=("randomness that is not fixed",),
@@ -1206,7 +951,6 @@ TERMS: tuple[Term, ...] = (
         "shape mismatch",
         "A shape mismatch means that one operation gets incompatible shapes, such as a product of (1, 4096) and "
         "(128, 10). Here 4096 = 32 x 128 contains the batch size, so flatten() merged the batch axis.",
-        faults=("shape/shape_mismatch_deep", "shape/flatten_eats_batch", "shape/channels_last_confused"),
         instruments=("crash", "shape_trace"),
         lessons=("14",),
     ),
@@ -1214,7 +958,6 @@ TERMS: tuple[Term, ...] = (
         "shard",
         "A shard is the part of the training set that one rank reads. Two ranks with the same shard compute the "
         "same gradient, so two devices learn no faster than one.",
-        faults=("distributed/same_shard_everywhere",),
         instruments=("rank_check",),
         lessons=("17",),
         instead_of=("dealt", "deals", "deal out", "dealing", "share out the work"),
@@ -1223,12 +966,6 @@ TERMS: tuple[Term, ...] = (
         "shuffle",
         "A shuffle puts the training samples into a new random order every epoch. Sorted data without a shuffle "
         "gives batches of one class, and the loss jumps at each change of class.",
-        faults=(
-            "data/no_shuffle",
-            "data/ordered_split",
-            "distributed/set_epoch_missing",
-            "traps/validation_not_shuffled",
-        ),
         instruments=("batch_order", "batch_order"),
         lessons=("05",),
         instead_of=("as it comes", "as they come"),
@@ -1237,7 +974,6 @@ TERMS: tuple[Term, ...] = (
         "softmax",
         "Softmax turns logits into positive numbers that sum to 1 along one axis. Use the class axis: softmax "
         "over a batch axis of 32 samples starts at ln 32 = 3.47 for any number of classes.",
-        faults=("loss/wrong_softmax_dim", "loss/double_softmax", "attention/softmax_over_queries"),
         instruments=("output_gradient", "double_normalisation", "dependency"),
         lessons=("06",),
     ),
@@ -1245,7 +981,6 @@ TERMS: tuple[Term, ...] = (
         "teacher forcing",
         "Teacher forcing feeds the correct previous tokens to a sequence model during training. Generation has "
         "only the model's own tokens, so a low loss with poor samples suggests a leak or a cache fault.",
-        faults=("attention/causal_mask_missing", "attention/causal_off_by_one", "generation/cache_off_by_one"),
         instruments=("dependency", "decoding"),
         lessons=("10",),
     ),
@@ -1253,7 +988,6 @@ TERMS: tuple[Term, ...] = (
         "throughput",
         "Throughput is the number of samples or tokens that training processes per second. Compare with "
         "throughput on one repeated batch: the difference is the cost of data loading.",
-        faults=("speed/starved_loader", "speed/data_copied_twice", "speed/recompiles"),
         instruments=("step_timeline",),
         lessons=("16",),
     ),
@@ -1261,7 +995,6 @@ TERMS: tuple[Term, ...] = (
         "tokenizer",
         "A tokenizer splits text into tokens and maps each token to an integer id. Decode one batch back to text: "
         "truncation, wrong casing and unknown tokens become visible at once.",
-        faults=("data/truncated_inputs", "data/everything_unknown"),
         instruments=("train_validation_overlap", "data_inspection"),
         lessons=("08",),
         instead_of=("tokeniser", "tokenisers", "tokenise", "tokenises", "tokenised", "tokenising", "tokenisation"),
@@ -1276,7 +1009,6 @@ TERMS: tuple[Term, ...] = (
         "train mode",
         "Train mode, set by `model.train()`, turns dropout on and makes batch norm use batch statistics. Call "
         "train() after every evaluation, because eval mode otherwise stays on for all later steps.",
-        faults=("modes/train_mode_not_restored", "modes/eval_mode_missing", "generation/dropout_while_sampling"),
         instruments=("mode_watch",),
         lessons=("09",),
         instead_of=("care about the mode", "what care about", "cares for the mode", "layer cares", "awake"),
@@ -1285,7 +1017,6 @@ TERMS: tuple[Term, ...] = (
         "train/validation split",
         "A train/validation split separates rows for training from rows for evaluation. Shuffle sorted rows "
         "before the split, and keep all rows of one patient or document on one side.",
-        faults=("data/leaky_split", "data/ordered_split", "fit/metric_on_train_set"),
         instruments=("train_validation_overlap", "validation_shift"),
         lessons=("08",),
     ),
@@ -1293,7 +1024,6 @@ TERMS: tuple[Term, ...] = (
         "training step",
         "A training step is one weight update: zero_grad(), forward pass, loss, backward(), optimizer.step(). "
         "Count each call per step, because a missing call often raises no error.",
-        faults=("loop/step_missing", "loop/stale_gradients", "loop/step_before_backward"),
         instruments=("fresh_gradient",),
         lessons=("04",),
     ),
@@ -1302,7 +1032,6 @@ TERMS: tuple[Term, ...] = (
         "Truncated BPTT (backpropagation through time) stops the gradient after a fixed number of time steps, "
         'often 35. Detach the hidden state between chunks, or backward() fails with "backward through the graph a '
         'second time".',
-        faults=("graph/backward_twice", "recurrent/state_kept_between_batches"),
         instruments=("crash", "batch_independence"),
         lessons=("14",),
     ),
@@ -1310,7 +1039,6 @@ TERMS: tuple[Term, ...] = (
         "underfitting",
         "Underfitting means that a model is poor on its own training data. If the one-batch overfit test fails "
         "too, search for a bug or a bottleneck before you train longer.",
-        faults=("fit/capacity_too_small", "optimizer/lr_too_low", "optimizer/weight_decay_too_strong"),
         instruments=("overfit_one_batch", "generalisation"),
         lessons=("05",),
     ),
@@ -1318,7 +1046,6 @@ TERMS: tuple[Term, ...] = (
         "underflow",
         "Underflow rounds a number that is too small for a dtype to zero. Count gradients that are exactly zero: "
         "the smallest positive fp16 number is 6e-8, and a GradScaler shifts gradients above it.",
-        faults=("precision/no_grad_scaler", "precision/half_parameters"),
         instruments=("loss_scale",),
         lessons=("12",),
     ),
@@ -1326,7 +1053,6 @@ TERMS: tuple[Term, ...] = (
         "unfreeze layers",
         "To unfreeze layers, set `requires_grad=True` on their parameters. An optimizer built from trainable "
         "parameters earlier does not hold these layers, so call `optimizer.add_param_group()`.",
-        faults=("freezing/unfrozen_after_optimizer", "freezing/never_unfrozen"),
         instruments=("optimizer_handover", "parameter_audit"),
         lessons=("11",),
         instead_of=("set free", "sets free", "setting free"),
@@ -1335,7 +1061,6 @@ TERMS: tuple[Term, ...] = (
         "unknown token",
         "The unknown token replaces every token that the vocabulary does not contain. Count unknown tokens in one "
         "batch: a share near 100 % means that tokenizer and vocabulary disagree, for example about case.",
-        faults=("data/everything_unknown", "data/leaky_vocabulary"),
         instruments=("train_validation_overlap", "untrained_rows", "data_inspection"),
         lessons=("08",),
     ),
@@ -1343,12 +1068,6 @@ TERMS: tuple[Term, ...] = (
         "validation set",
         "The validation set is data for comparing models and choosing the best epoch, without training on its "
         "rows. Prepare validation data like training data, except for augmentation.",
-        faults=(
-            "data/wrong_normalisation",
-            "data/augmented_validation",
-            "fit/metric_on_train_set",
-            "traps/validation_not_shuffled",
-        ),
         instruments=("validation_shift", "train_validation_overlap"),
         lessons=("08",),
         instead_of=("the other half",),
@@ -1357,7 +1076,6 @@ TERMS: tuple[Term, ...] = (
         "vanishing gradients",
         "Vanishing gradients shrink from layer to layer during the backward pass, so early layers stop learning. "
         "A factor of 0.4 per layer leaves 0.0001 of the gradient after ten layers.",
-        faults=("initialisation/weights_too_small", "initialisation/saturating_stack", "recurrent/gates_saturated"),
         instruments=("gradient_health", "activation_stats"),
         lessons=("07",),
     ),
@@ -1371,7 +1089,6 @@ TERMS: tuple[Term, ...] = (
         "vocabulary",
         "A vocabulary maps each known token to an integer id. Build the vocabulary from training texts only, "
         "because words that occur only in test texts have untrained embedding rows.",
-        faults=("data/leaky_vocabulary", "data/everything_unknown"),
         instruments=("untrained_rows",),
         lessons=("08",),
     ),
@@ -1379,7 +1096,6 @@ TERMS: tuple[Term, ...] = (
         "warmup",
         "Warmup raises the learning rate from near zero during the first steps, often 1-10 % of training. "
         "Post-norm transformers, with layer norm after the residual sum, often plateau or diverge without warmup.",
-        faults=("optimizer/warmup_missing",),
         instruments=("learning_rate_log",),
         lessons=("18",),
     ),
@@ -1387,7 +1103,6 @@ TERMS: tuple[Term, ...] = (
         "weight decay",
         "Weight decay pulls every weight toward zero at each step, usually with a coefficient of 0.01 to 0.1. A "
         "coefficient of 1.0 in Adam can outweigh the loss gradient, so the weights shrink.",
-        faults=("optimizer/weight_decay_too_strong", "fit/no_regularisation"),
         instruments=("weight_size",),
         lessons=("18",),
     ),
@@ -1396,12 +1111,6 @@ TERMS: tuple[Term, ...] = (
         "Weight initialization sets the starting weights, usually random with a standard deviation that depends "
         "on fan-in. Check one forward pass before training: the activations of each layer should have a standard "
         "deviation near 1.",
-        faults=(
-            "initialisation/weights_too_large",
-            "initialisation/weights_too_small",
-            "initialisation/zero_weights",
-            "initialisation/confident_head",
-        ),
         instruments=("activation_stats", "initial_loss", "gradient_health"),
         lessons=("07",),
         instead_of=(
@@ -1418,7 +1127,6 @@ TERMS: tuple[Term, ...] = (
         "weight tying",
         "Weight tying uses one matrix as token embedding and as output layer. Tied weights are no fault: "
         "`parameters()` lists the shared tensor once, and the optimizer updates it once per step.",
-        faults=("traps/tied_weights",),
         instruments=("parameter_audit",),
         lessons=("02", "12"),
     ),
@@ -1426,7 +1134,6 @@ TERMS: tuple[Term, ...] = (
         "world size",
         "World size is the number of processes in a distributed job. DDP divides summed gradients by the world "
         "size, so do not divide the loss by the world size again.",
-        faults=("distributed/loss_normalised_per_rank",),
         instruments=("rank_check",),
         lessons=("17",),
     ),
@@ -1434,7 +1141,6 @@ TERMS: tuple[Term, ...] = (
         "zero_grad",
         "`optimizer.zero_grad()` clears the old gradients, because backward() adds to `.grad`. Without zero_grad "
         "each step follows the sum of all gradients so far, and training becomes noisy or diverges.",
-        faults=("loop/stale_gradients", "loop/step_every_n_never_zeroed", "loop/gradients_wiped"),
         instruments=("fresh_gradient",),
         lessons=("04",),
         instead_of=("older than its batch",),

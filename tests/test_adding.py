@@ -12,7 +12,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
+WORDS = """    cause=Cause("gradients that are cleared too late"),
+    terms=("optimizer.step()",),
+    beside={"mlp": ("data/labels_out_of_sync",)},
+"""
 FAULT = (ROOT / "tests/sample_pack/sample_faults/loop/gradients_wiped.py").read_text(encoding="utf-8")
+FAULT = FAULT.replace("    sources=", f"{WORDS}    sources=").replace("import Fault", "import Cause, Fault")
 
 ADDED = {
     "fault": "bugzoo/faults/loop/cleared_too_late.py",
@@ -35,6 +40,17 @@ print(json.dumps({
     "lessons": course.build(),
     "exercises": files.build(),
 }))
+"""
+
+
+WORDED = """
+import json
+from bugzoo.diagnostics.causes import cause, words
+from bugzoo.instructor.combinations import listed
+from bugzoo.pages.terms import of_term
+word = cause("loop/cleared_too_late").word
+pairs = [one.name for one in listed(["loop/cleared_too_late"])]
+print(json.dumps([word, word in words(), [fault.id for fault in of_term("optimizer.step()")], pairs]))
 """
 
 
@@ -107,6 +123,13 @@ def test_everything_that_is_drawn_from_a_file_is_there_once_the_file_is(copy):
     listed = {row["id"] for row in (rows if isinstance(rows, list) else rows["rows"])}
     assert {"loop/cleared_too_late", "small_mlp", "gain", "98_standing_still"} <= listed
     assert "98_one_and_one" in lessons
+
+
+def test_a_new_fault_s_words_terms_and_neighbors_stand_in_its_file(copy):
+    assert "1 files written" in commands(copy, ["causes", "build"])[0]
+    word, is_a_choice, of_term, pairs = json.loads(called(copy, "-c", WORDED).splitlines()[-1])
+    assert word == "gradients that are cleared too late" and is_a_choice and "loop/cleared_too_late" in of_term
+    assert pairs == ["loop/cleared_too_late + data/labels_out_of_sync"]
 
 
 @pytest.mark.sampled(0)

@@ -86,6 +86,7 @@ def commands() -> None:
     """Import the command files. Each adds its commands to `app`."""
     from bugzoo.cli import (  # noqa: F401
         catalogue,
+        causes,
         classroom,
         docs,
         examine,

@@ -146,8 +146,10 @@ def _bar() -> Any:
     return Progress(*columns, TimeRemainingColumn(), console=console(stderr=True), transient=True)
 
 
-def built(what: str, number: int, done: list[str], json: str | None, *, only_check: bool = False) -> None:
-    """Print which notebooks were written. With `only_check`, print what is wrong with them and exit with 1 or 0."""
+def built(
+    what: str, number: int, done: list[str], json: str | None, files: str = "notebooks", *, only_check: bool = False
+) -> None:
+    """Print which `files` were written. With `only_check`, print what is wrong with them and exit with 1 or 0."""
     if json:
         emit({what: number, "problems" if only_check else "written": done}, json)
     else:
@@ -156,7 +158,7 @@ def built(what: str, number: int, done: list[str], json: str | None, *, only_che
         print(
             f"{number} {what} checked, {len(done)} problems"
             if only_check
-            else f"{number} {what}, {len(done)} notebooks written"
+            else f"{number} {what}, {len(done)} {files} written"
         )
     if only_check:
         raise typer.Exit(1 if done else 0)

@@ -6,25 +6,75 @@ named("double softmax")                 # the same word, for what a user typed
 """
 
 import difflib
+import json
+import math
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib.metadata import entry_points
+from importlib.resources import files
 from typing import Any
 
-from bugzoo.diagnostics._causes import CAUSES, NOTHING, Cause, Either
+from bugzoo.diagnostics._causes import PLACES, SOURCE_KNOWS
 from bugzoo.diagnostics._source import Source
 from bugzoo.errors import UserError
 
-__all__ = ["CAUSES", "NOTHING", "OTHER", "Cause", "Either", "cause", "locate", "named", "right", "says", "words"]
+__all__ = ["NOTHING", "OTHER", "TABLE", "Cause", "cause", "locate", "named", "right", "rows", "says", "words"]
 
+TABLE = "causes.json"
+"""The words of each fault and family, in this package and at the top of a fault pack. `bugzoo causes build` writes it."""
+NOTHING = "nothing is wrong"
 OTHER = "something else"
 """The word for a cause whose family is not in this table (another package's)."""
 
 
+@dataclass(frozen=True)
+class Cause:
+    """One row: the words that stand in the fault's file (`faults.model.Cause` explains them), and where to look."""
+
+    word: str = ""
+    also: tuple[str, ...] = ()
+    either: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    explains: tuple[str, ...] = ()
+    place: Callable[[Source], Any] | None = None
+    """Finds the statement that it lives in."""
+    source_knows: bool = False
+    """The run sees the consequence, and the source shows the place that made it."""
+
+
+@cache
+def rows() -> dict[str, Cause]:
+    """Return `family/` or fault's id -> its row. The faults of a pack have its name before their ids: `acme:loop/lost`."""
+    packages = {"": "bugzoo.diagnostics"} | {
+        f"{pack.name}:": pack.module for pack in entry_points(group="bugzoo.faults")
+    }
+    filled: dict[str, dict[str, Any]] = {}
+    for prefix, package in packages.items():
+        filled |= {prefix + name: row for name, row in _read(package).items()}
+    return {
+        name: Cause(**filled.get(name, {}), place=PLACES.get(_plain(name)), source_knows=_plain(name) in SOURCE_KNOWS)
+        for name in filled | PLACES | dict.fromkeys(SOURCE_KNOWS)
+    }
+
+
+def _read(package: str) -> dict[str, dict[str, Any]]:
+    """Return a package's table, with tuples for lists; {} without one."""
+    file = files(package) / TABLE
+    table = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    lists = ("also", "explains")
+    return {
+        name: {part: tuple(row[part]) if part in lists else row[part] for part in row} for name, row in table.items()
+    }
+
+
 def _plain(fault_id: str) -> str:
-    """A pack's `acme:loop/stale_gradients` is looked up like `loop/stale_gradients`."""
+    """A pack's `acme:loop/stale_gradients` is looked up like `loop/stale_gradients`, where the pack has no words for it."""
     return fault_id.rpartition(":")[2]
+
+
+def _row(name: str) -> Cause | None:
+    return rows().get(name) or rows().get(_plain(name))
 
 
 @cache
@@ -33,27 +83,30 @@ def cause(fault_id: str) -> Cause:
 
     An unknown family (another package's) has the word "something else" and nothing more.
     """
-    fault_id = _plain(fault_id)
-    family = CAUSES.get(fault_id.split("/")[0] + "/", Cause(OTHER))
-    own = CAUSES.get(fault_id, family)
+    family = _row(fault_id.split("/")[0] + "/") or Cause(OTHER)
+    row = _row(fault_id) or family
     return replace(
-        own,
-        word=own.word or family.word,
-        explains=tuple(dict.fromkeys(own.explains + family.explains)),
-        place=own.place or family.place,
+        row,
+        word=row.word or family.word,
+        explains=tuple(dict.fromkeys(row.explains + family.explains)),
+        place=row.place or family.place,
     )
 
 
 def right(fault_id: str, params: Mapping[str, Any] | None = None) -> tuple[str, ...]:
     """The words that are right for a fault with these parameters, the main one first."""
     row = cause(fault_id)
-    return (row.word, *(one.word for one in row.either if one.when(params or {})))
+    return (row.word, *(word for word, bounds in row.either.items() if _inside(bounds, params or {})))
+
+
+def _inside(bounds: Mapping[str, tuple[float, float]], params: Mapping[str, Any]) -> bool:
+    return all(low < float(params.get(name, math.nan)) < high for name, (low, high) in bounds.items())
 
 
 @cache
 def words() -> tuple[str, ...]:
     """The choices of a form, sorted."""
-    return tuple(sorted({row.word for row in CAUSES.values() if row.word} | {OTHER}))
+    return tuple(sorted({row.word for row in rows().values() if row.word} | {OTHER}))
 
 
 def tidy(text: object) -> str:
@@ -64,7 +117,7 @@ def tidy(text: object) -> str:
 @cache
 def _known() -> dict[str, str]:
     """Each accepted text, tidied -> the word of the form."""
-    said = {tidy(text): cause(key).word for key, row in CAUSES.items() for text in row.also}
+    said = {tidy(text): cause(key).word for key, row in rows().items() for text in row.also}
     return said | {tidy(word): word for word in words()}
 
 
@@ -74,9 +127,8 @@ def named(text: object) -> str:
     Raises UserError, with the whole list, for anything else.
     """
     given = str(text or "").strip()
-    family = _plain(given).split("/")[0] + "/"
-    if "/" in given and family in CAUSES:
-        return cause(given).word
+    if "/" in given and (word := cause(given).word) != OTHER:
+        return word
     if found := _known().get(tidy(given)):
         return found
     near = dict.fromkeys(_known()[name] for name in difflib.get_close_matches(tidy(given), _known(), 3, 0.6))

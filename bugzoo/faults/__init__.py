@@ -12,10 +12,10 @@ from importlib.metadata import entry_points
 from types import ModuleType
 
 from bugzoo.errors import unknown
-from bugzoo.faults.model import SYMPTOMS, Change, Either, Fault, LookAlike, Needs, Param, Swap
+from bugzoo.faults.model import SYMPTOMS, Cause, Change, Either, Fault, LookAlike, Needs, Param, Swap
 
 __all__ = [
-    "SYMPTOMS", "Change", "Either", "Fault", "LookAlike", "Needs", "Param", "Swap", "catalogue", "load", "walk",
+    "SYMPTOMS", "Cause", "Change", "Either", "Fault", "LookAlike", "Needs", "Param", "Swap", "catalogue", "load", "walk",
 ]  # fmt: skip
 
 

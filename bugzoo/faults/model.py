@@ -155,6 +155,23 @@ class Needs:
 
 
 @dataclass(frozen=True)
+class Cause:
+    """The words for a fault's cause. What a fault leaves open is its family's, which is `CAUSE` in the family's `__init__.py`.
+
+    After a change type `bugzoo causes build`: `diagnostics.causes` reads the table that this writes.
+    """
+
+    word: str = ""
+    """The choice of a form, in the field's terms; not the fault's name. `words` holds those that several faults share."""
+    also: tuple[str, ...] = ()
+    """Other words that people use for it; a form takes them for `word`."""
+    either: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    """Choices that are as true as `word`, each while these parameters of the fault lie between two numbers; {} is always."""
+    explains: tuple[str, ...] = ()
+    """Beginnings of ids of what follows from this cause by itself, and is ranked below it; added to the family's."""
+
+
+@dataclass(frozen=True)
 class Fault:
     """One way in which training goes wrong, as an edit to a program's text.
 
@@ -204,6 +221,13 @@ class Fault:
     """Instruments that show the fault as well, beside those of `evidence` and `effect`; as evidence, each of them counts."""
     trap: bool = False
     """Looks wrong, is right: every instrument must stay quiet."""
+    cause: Cause = field(default_factory=Cause)
+    """What its cause is called, where that is not its family's word alone."""
+    terms: tuple[str, ...] = ()
+    """Terms of the glossary where it is met, the closest first: a term's page begins with the faults that are closest to it."""
+    beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Program -> other faults that it goes well with, "loss/double_softmax" or several as "a/b + c/d": often seen together, or
+    one masks another. A trap there is a decoy. `bugzoo pairs --prove` measures them; the file of the first fault lists them."""
     id: str = ""
     """`family/bad_pattern`, set by the loader from the file's place."""
     report: str = ""

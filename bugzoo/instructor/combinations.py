@@ -2,7 +2,7 @@
 
 A fault may also stand with a decoy, which is a trap: is the decoy harmless beside it (`proving.decoys`)?
 
-`chosen_combinations` is the list; `prove` measures what the ledger (`proofs/combinations/<program>.json`) lacks. The
+`beside` in the files of faults is the list; `prove` measures what the ledger (`proofs/combinations/<program>.json`) lacks. The
 ledger also records which fault masks which. `bugzoo assign` refuses such a combination without a run.
 """
 
@@ -12,7 +12,6 @@ from typing import Any
 
 from bugzoo import faults as catalogue
 from bugzoo.fingerprint import code_of
-from bugzoo.instructor.chosen_combinations import COMBINATIONS, DECOYS
 from bugzoo.proving import code, decoys, ledger
 from bugzoo.proving.cells import named
 from bugzoo.scenario import Scenario, parse_spec
@@ -43,11 +42,13 @@ class Combination:
         return " + ".join(self.faults)
 
     @property
+    def with_trap(self) -> bool:
+        return catalogue.load(self.ids[-1]).trap
+
+    @property
     def decoy(self) -> Scenario | None:
         """Return the scenario of a fault with a decoy; None for faults alone."""
-        if not catalogue.load(self.ids[-1]).trap:
-            return None
-        return Scenario(self.program, self.faults[:-1], decoy=self.faults[-1])
+        return Scenario(self.program, self.faults[:-1], decoy=self.faults[-1]) if self.with_trap else None
 
     def _said(self) -> tuple[Any, ...]:
         """Return the source texts of all seeds, and each fault's claims."""
@@ -77,6 +78,17 @@ class Combination:
         return {"key": self.key, "problems": self.problems, "hidden": self.hidden, "with": ledger.environment()}
 
 
+def every() -> list[Combination]:
+    """Return the combinations that the files of faults name, by program; those with a decoy come last."""
+    found = [
+        Combination(program, (fault.id, *others.split(" + ")))
+        for fault in catalogue.catalogue().values()
+        for program, some in fault.beside.items()
+        for others in some
+    ]
+    return sorted(found, key=lambda one: (one.with_trap, one.program))
+
+
 def listed(
     only: Iterable[str] = (), programs: Iterable[str] = (), progress: Progress | None = None
 ) -> list[Combination]:
@@ -85,10 +97,7 @@ def listed(
     Faults with a decoy come last.
     """
     wanted, places = set(only), set(programs)
-    every = (
-        Combination(program, faults) for one in (COMBINATIONS, DECOYS) for program in one for faults in one[program]
-    )
-    chosen = [one for one in every if wanted <= set(one.ids) and (not places or one.program in places)]
+    chosen = [one for one in every() if wanted <= set(one.ids) and (not places or one.program in places)]
     for done, one in enumerate(chosen, 1):
         one.read()
         if progress:
@@ -128,8 +137,9 @@ def _masked(one: Combination, fresh: bool) -> tuple[list[str], dict[str, list[st
 def hides(program: str, specs: Iterable[str]) -> list[str]:
     """Return the ledger's problems with these faults on this program, same parameters; nothing is run."""
     asked = {_settled(spec) for spec in specs}
-    inside = [one for one in COMBINATIONS.get(program, ()) if {_settled(spec) for spec in one} <= asked]
-    return [problem for faults in inside for problem in Combination(program, faults).read().problems]
+    there = [one for one in every() if one.program == program and not one.with_trap]
+    inside = [one for one in there if {_settled(spec) for spec in one.faults} <= asked]
+    return [problem for one in inside for problem in one.read().problems]
 
 
 def _settled(spec: str) -> tuple[str, tuple[tuple[str, float | int], ...]]:

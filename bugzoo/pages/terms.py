@@ -4,6 +4,7 @@ import re
 
 from bugzoo import course, diagnostics
 from bugzoo import faults as catalogue
+from bugzoo.faults.model import Fault
 from bugzoo.glossary import TERMS, TITLE, Term
 from bugzoo.pages.text import fault_page, instrument_page, link
 
@@ -25,7 +26,15 @@ def anchor(term: Term) -> str:
 
 def of_fault(fault_id: str, here: str) -> str:
     """A line of links to the terms of one fault; empty where it has none."""
-    return _line([term for term in TERMS if fault_id in term.faults], here)
+    return _line([term for term in TERMS if term.name in catalogue.load(fault_id).terms], here)
+
+
+def of_term(name: str) -> list[Fault]:
+    """Return the faults of one term: first those that name it further to the front, then by id."""
+    return sorted(
+        (fault for fault in catalogue.catalogue().values() if name in fault.terms),
+        key=lambda fault: fault.terms.index(name),
+    )
 
 
 def of_instrument(name: str, here: str) -> str:
@@ -39,7 +48,6 @@ def _line(terms: list[Term], here: str) -> str:
 
 
 def _met(term: Term) -> str:
-    known = catalogue.catalogue()
-    met = [link(known[one].title, fault_page(one), PAGE) for one in term.faults if one in known]
+    met = [link(fault.title, fault_page(fault.id), PAGE) for fault in of_term(term.name)]
     met += [link(f"`{one}`", instrument_page(one), PAGE) for one in term.instruments if one in diagnostics.names()]
     return "\n\n".join(filter(None, [f"Met in: {', '.join(met)}." if met else "", term.lesson_line(course.numbers())]))

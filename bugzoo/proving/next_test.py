@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bugzoo import faults
-from bugzoo.diagnostics.causes import CAUSES
+from bugzoo.diagnostics.causes import rows
 from bugzoo.errors import unknown
 from bugzoo.faults.model import LookAlike
 
@@ -27,7 +27,7 @@ def check_cause(name: str) -> None:
 
         contract(name)
         return
-    every = {*faults.catalogue(), *CAUSES}
+    every = {*faults.catalogue(), *rows()}
     if name.rstrip("/") not in {*every, *(one.split("/")[0] for one in every)}:
         raise unknown("cause", name, list(faults.catalogue()), "bugzoo list faults")
 

@@ -43,6 +43,9 @@ FAULT = Fault(
     ),
     # not_on={{"mlp": "..."}}: a program that the edits fit but where `bugzoo verify` shows nothing, with the reason
     sources=(),  # a public issue, paper or page that reports it
+    terms=("baseline",),  # terms of bugzoo/glossary.py where it is met, the closest first
+    # where its cause is not called what its family's is: cause=Cause("a word of the form", also=("a synonym",)) and then
+    # `bugzoo causes build`. Faults that it goes well with: beside={{"mlp": ("loss/double_softmax",)}}, `bugzoo pairs --prove`
 )
 '''
 

@@ -9,8 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from bugzoo import diagnostics, faults, views
-from bugzoo.diagnostics import _causes
-from bugzoo.diagnostics.causes import tidy, words
+from bugzoo.diagnostics.causes import rows, tidy, words
 from bugzoo.grading import cell, looks
 from bugzoo.grading.answers import causes, offered, right
 from bugzoo.grading.exercises import exercises, load, with_diagnosis, with_program
@@ -25,7 +24,7 @@ QUICKEST = "04_flat_loss"
 @cache
 def naming() -> tuple[str, ...]:
     """Everything that names a cause: the words of forms, what else people say, and the catalogue's own names."""
-    said = {tidy(word) for word in words()} | {tidy(text) for row in _causes.CAUSES.values() for text in row.also}
+    said = {tidy(word) for word in words()} | {tidy(text) for row in rows().values() for text in row.also}
     stems = {tidy(fault_id.rsplit("/", 1)[1]) for fault_id in faults.catalogue()}
     # every run is spoken of in such words: they name a thing, and no cause
     usual = {

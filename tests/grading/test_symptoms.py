@@ -6,7 +6,7 @@ import pytest
 
 from bugzoo import diagnostics
 from bugzoo.diagnostics import instrument, names
-from bugzoo.diagnostics._causes import CAUSES
+from bugzoo.diagnostics.causes import rows
 from bugzoo.grading import checks
 from bugzoo.grading.lines import TITLES
 from bugzoo.grading.submission import Submission
@@ -20,7 +20,7 @@ from tests.diagnostics.test_judges import HEALTHY, SICK
 
 THINGS = {"learning rate"}
 """Words of the form that only name a thing."""
-SAID = {word.lower() for row in CAUSES.values() for word in (row.word, *row.also) if " " in word} - THINGS
+SAID = {word.lower() for row in rows().values() for word in (row.word, *row.also) if " " in word} - THINGS
 TELLING = {
     "softmax",
     "sigmoid",

@@ -20,8 +20,7 @@ from bugzoo.grading.model import Check, Result
 from bugzoo.grading.texts import healthy_text, same_program
 from bugzoo.grading.trials import AT_MOST, Trial, verdict
 from bugzoo.grading.trials import HALF as HALF_TRIAL
-from bugzoo.instructor.chosen_combinations import COMBINATIONS
-from bugzoo.instructor.combinations import Combination
+from bugzoo.instructor.combinations import listed
 from bugzoo.instructor.tasks import ExerciseTask
 from bugzoo.proving import check
 from bugzoo.running import Reading
@@ -51,8 +50,7 @@ def test_each_pair_is_proved_to_show_side_by_side(name: str, monkeypatch: pytest
     monkeypatch.delenv("BUGZOO_PROOFS", raising=False)  # the ledger of this checkout
     exercise = load(name)
     ids = tuple(parse_spec(spec)[0] for spec in exercise.faults)
-    [known] = [one for one in COMBINATIONS[exercise.program] if set(one) == set(ids)]
-    found = Combination(exercise.program, known).read()
+    [found] = [one for one in listed(ids, [exercise.program]) if set(one.ids) == set(ids)]
     assert found.known and found.problems == []
 
 

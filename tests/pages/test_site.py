@@ -12,6 +12,7 @@ from bugzoo.errors import UserError
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.pages import curves, site, text
 from bugzoo.pages import faults as fault_pages
+from bugzoo.pages.terms import of_term
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +130,14 @@ def test_a_picture_is_drawn_from_a_real_run_and_kept(tmp_path: Path, monkeypatch
     again = curves.draw([fault], tmp_path / "two", lambda done, of: told.append((done, of)))
     assert told == [], "nothing is run twice"
     assert first[fault.id].read_bytes().count(b"<path") == again[fault.id].read_bytes().count(b"<path")
+
+
+def test_a_term_s_page_begins_with_the_faults_that_name_it_first() -> None:
+    faults = of_term("zero_grad")
+    assert [fault.id.partition("/")[2] for fault in faults] == [
+        "stale_gradients",
+        "step_every_n_never_zeroed",
+        "gradients_wiped",
+    ]
+    places = [fault.terms.index("zero_grad") for fault in faults]
+    assert places == sorted(places)

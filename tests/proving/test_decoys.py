@@ -6,7 +6,7 @@ import pytest
 
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.trials import DECOY, Trial, verdict
-from bugzoo.instructor.chosen_combinations import DECOYS
+from bugzoo.instructor.combinations import every
 from bugzoo.proving import check, decoys
 from bugzoo.scenario import Scenario
 
@@ -71,7 +71,7 @@ def test_the_key_is_about_all_texts_and_claims() -> None:
 
 
 def test_every_exercise_with_one_is_proved_and_among_the_pairs() -> None:
-    listed = {(program, *pair) for program, pairs in DECOYS.items() for pair in pairs}
+    listed = {(one.program, *one.faults) for one in every() if one.with_trap}
     for name, exercise in exercises().items():
         asked = any(trial.kind == DECOY for trial in exercise.kind.seen(exercise))
         assert asked == bool(exercise.scenario.decoy), name

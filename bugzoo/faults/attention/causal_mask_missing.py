@@ -77,4 +77,13 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1706.03762",),
+    terms=("causal mask", "teacher forcing"),
+    beside={
+        "mini_transformer": (
+            "loss/double_softmax",
+            "loop/stale_gradients",
+            "freezing/frozen_layers",
+            "loop/stale_gradients + freezing/frozen_layers",
+        )
+    },
 )

@@ -87,4 +87,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/RVC-Boss/GPT-SoVITS/issues/965", "https://arxiv.org/abs/1706.03762"),
+    terms=("causal mask", "next-token shift", "teacher forcing"),
 )

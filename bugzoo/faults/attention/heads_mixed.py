@@ -1,6 +1,7 @@
 """All shapes are correct and training runs without an error. What the model learns has nothing to do with the text."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 LINE = "$ALL.view(size, 3, heads, time, head_size).transpose(0, 1)"
@@ -76,4 +77,6 @@ FAULT = Fault(
         "https://github.com/reczoo/FuxiCTR/issues/30",
         "https://github.com/649453932/Chinese-Text-Classification-Pytorch/issues/10",
     ),
+    cause=Cause(words.DIMENSION, either={words.ATTENTION: {}}),
+    terms=("attention head",),
 )

@@ -95,4 +95,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://nlp.seas.harvard.edu/annotated-transformer/",),
+    terms=("causal mask", "padding mask"),
+    beside={"mini_transformer": ("loss/double_softmax",)},
 )

@@ -70,4 +70,5 @@ FAULT = Fault(
         "https://github.com/mlwithme/TransformerTranslation/issues/6",
         "https://pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html",
     ),
+    terms=("padding mask", "causal mask"),
 )

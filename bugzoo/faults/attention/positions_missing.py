@@ -1,7 +1,8 @@
 """An attention classifier makes the same prediction for a sentence and for the same words in any other order."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 BARE = "self.dropout(self.words(inputs))"
@@ -71,4 +72,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1706.03762", "https://arxiv.org/abs/2203.16634"),
+    cause=Cause(words.ATTENTION),
+    terms=("position embedding",),
 )

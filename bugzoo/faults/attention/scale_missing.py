@@ -1,7 +1,8 @@
 """From the start, attention puts nearly all weight on one token. The wider the heads, the worse the model trains."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 LINE = "scores = queries @ keys.transpose(-2, -1)"
@@ -66,4 +67,13 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1706.03762",),
+    cause=Cause(words.ATTENTION, also=("attention",)),
+    terms=("scaled dot-product attention",),
+    beside={
+        "mini_transformer": (
+            "loop/stale_gradients",
+            "freezing/frozen_layers",
+            "loop/stale_gradients + memory/losses_kept_with_graph",
+        )
+    },
 )

@@ -1,6 +1,7 @@
 """Each line of the attention looks right. Still, the loss of the language model falls below what is possible."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 LINE = "F.softmax($SCORES, dim=-2)"
@@ -80,4 +81,6 @@ FAULT = Fault(
         "https://arxiv.org/abs/1706.03762",
         "https://pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html",
     ),
+    cause=Cause(words.ATTENTION, either={words.DIMENSION: {}}),
+    terms=("scaled dot-product attention", "softmax"),
 )

@@ -1,7 +1,12 @@
 """Gradient clipping at the wrong moment, with the wrong limit, or missing."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import CLIP, STEP
+from bugzoo.faults.model import Cause
 from bugzoo.faults.verbs import before, remove
+
+CAUSE = Cause(words.CLIPPING, also=("clipping", "gradient clipping", "no clipping", "exploding gradients"))
+
 
 BEHIND_BACKWARD = {
     "in front of the step": (

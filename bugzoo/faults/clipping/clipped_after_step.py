@@ -57,4 +57,6 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html",
         "https://github.com/jongwook/onsets-and-frames/issues/24",
     ),
+    terms=("gradient clipping", "optimizer.step()"),
+    beside={"sentiment_lstm": ("freezing/frozen_layers", "freezing/frozen_layers + modes/eval_mode_missing")},
 )

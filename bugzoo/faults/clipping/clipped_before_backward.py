@@ -58,4 +58,6 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping",
         "https://github.com/simchowitzlabpublic/nano-world-model/pull/22",
     ),
+    terms=("gradient clipping",),
+    beside={"sentiment_lstm": ("modes/eval_mode_missing",)},
 )

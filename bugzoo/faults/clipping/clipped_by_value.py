@@ -57,4 +57,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_value_.html",),
+    terms=("gradient clipping by value",),
 )

@@ -53,4 +53,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1211.5063",),
+    terms=("gradient clipping",),
 )

@@ -1,6 +1,7 @@
 """Each evaluation of the same weights gives another accuracy, a little too low, even in eval mode."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 BOTH = "inputs, targets = normalise(augment(inputs)).to(device), targets.to(device)\nlogits = model(inputs)\nsummed += $LOSS"
@@ -72,4 +73,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/vision/stable/transforms.html",),
+    cause=Cause(words.METRIC),
+    terms=("augmentation", "validation set"),
+    beside={"digits_cnn": ("freezing/frozen_layers", "modes/eval_mode_missing")},
 )

@@ -1,6 +1,7 @@
 """The model gets half of the classes right almost always and the others almost never. More epochs help slowly."""
 
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import either, instead
 
 PICKED = "sampler = torch.utils.data.WeightedRandomSampler({}, len(train))"
@@ -97,4 +98,6 @@ FAULT = Fault(
         "https://github.com/cgrtml/neural-trees/pull/75",
         "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.WeightedRandomSampler",
     ),
+    cause=Cause(words.IMBALANCE, also=("imbalance", "imbalanced data")),
+    terms=("class imbalance", "accuracy on imbalanced classes", "confusion matrix"),
 )

@@ -72,4 +72,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/", "https://arxiv.org/abs/2204.02311"),
+    terms=("loss curve", "batch"),
+    beside={"mlp": ("memory/losses_kept_with_graph",)},
 )

@@ -1,6 +1,7 @@
 """The loss barely drops below that of guessing. Every layer has a gradient. A larger learning rate helps a little."""
 
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import instead
 
 TWICE = "torch.tensor($DATA, dtype=torch.float32) / 16 / $BY"
@@ -62,4 +63,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/vision/stable/transforms.html", "https://karpathy.github.io/2019/04/25/recipe/"),
+    cause=Cause(words.NORMALIZATION),
+    terms=("data inspection", "normalization"),
+    beside={"mlp": ("freezing/frozen_layers",)},
 )

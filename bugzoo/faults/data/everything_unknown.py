@@ -1,7 +1,8 @@
 """A review classifier stays close to chance, in training and in validation. Longer training does not help."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import EPOCHS, LEARNING_RATE
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 MADE = "vocabulary = {{{}: number for number, word in enumerate($WORDS, 2)}}"
@@ -67,4 +68,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/freesunshine0316/neural-graph-to-seq-mp/issues/17",),
+    cause=Cause(words.INPUTS, also=("vocabulary", "unknown tokens")),
+    terms=("data inspection", "tokenizer", "unknown token", "vocabulary"),
+    beside={"sentiment_lstm": ("modes/eval_mode_missing",)},
 )

@@ -75,4 +75,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/2103.14749", "https://arxiv.org/abs/1611.03530"),
+    terms=("label noise", "generalization gap"),
 )

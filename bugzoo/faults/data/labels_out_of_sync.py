@@ -1,7 +1,7 @@
 """Training loss falls as usual, but slowly. On validation data the model is no better than a guess."""
 
 from bugzoo.faults.idioms import LOSS, PAIRS
-from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.model import Cause, Fault, LookAlike
 from bugzoo.faults.verbs import either, instead, rewrite
 
 PAIRED = "TensorDataset($X[$I], $Y[$I.sort().values])"
@@ -94,4 +94,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1611.03530",),
+    cause=Cause(explains=("optimizer/", "initialisation/")),
+    terms=("collate function", "data inspection", "label noise"),
+    beside={"mlp": ("freezing/frozen_layers",)},
 )

@@ -1,6 +1,7 @@
 """All columns are standardized, and everything looks right. A reviewer asks if the validation number can be trusted."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 LINE = "rows = (rows - rows.mean(0)) / rows.std(0)"
@@ -66,4 +67,6 @@ FAULT = Fault(
     ),
     shown_by=("data_inspection",),
     sources=("https://scikit-learn.org/stable/common_pitfalls.html", "https://arxiv.org/abs/2207.07048"),
+    cause=Cause(words.LEAKAGE, also=("leakage", "leak", "leaked test data")),
+    terms=("normalization", "data leakage"),
 )

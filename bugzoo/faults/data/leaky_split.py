@@ -1,6 +1,7 @@
 """The validation numbers are better than those of my colleagues. In production the gain disappears."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 FAULT = Fault(
@@ -67,4 +68,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1902.00423", "https://scikit-learn.org/stable/common_pitfalls.html"),
+    cause=Cause(words.LEAKAGE),
+    terms=("data leakage", "train/validation split", "held-out set"),
+    beside={"mlp": ("freezing/frozen_layers", "memory/losses_kept_with_graph")},
 )

@@ -1,6 +1,7 @@
 """The test texts contain almost no unknown words. Texts in production contain many, which surprised us."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 LINE = "counts = Counter(word for line in {} for word in line[:longest])"
@@ -64,4 +65,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://scikit-learn.org/stable/common_pitfalls.html",),
+    cause=Cause(words.LEAKAGE),
+    terms=("data leakage", "vocabulary", "unknown token"),
 )

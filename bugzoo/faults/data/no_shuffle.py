@@ -1,7 +1,8 @@
 """The loss drops near zero, jumps, falls again and jumps again. In the end the model knows only a few classes."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LOADER, PAIRS
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import before, instead, rewrite
 
 SORTED = "$ORDER = $ORDER[$ARRAY[$ORDER].argsort()]"
@@ -76,4 +77,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/data.html", "https://karpathy.github.io/2019/04/25/recipe/"),
+    cause=Cause(words.ORDER, also=("missing shuffle", "sorted data", "order of the data")),
+    terms=("shuffle", "epoch", "loss curve"),
+    beside={"mlp": ("memory/losses_kept_with_graph",)},
 )

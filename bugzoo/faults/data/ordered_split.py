@@ -1,6 +1,7 @@
 """Training looks excellent. On validation data the model is wrong more often than random guessing."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 SORTED = "order = order[labels[order].argsort()]"
@@ -74,4 +75,7 @@ FAULT = Fault(
         "https://scikit-learn.org/stable/modules/generated/sklearn.model_selection.train_test_split.html",
         "https://scikit-learn.org/stable/modules/cross_validation.html",
     ),
+    cause=Cause(words.ORDER),
+    terms=("shuffle", "train/validation split", "confusion matrix"),
+    beside={"digits_cnn": ("loss/double_softmax",)},
 )

@@ -1,6 +1,7 @@
 """A model explains nearly all variance from the first epochs on. In production the same model is worse than a guess."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 LINES = "rows, values = whole[:, -10:], whole[:, -1]"
@@ -67,4 +68,6 @@ FAULT = Fault(
         "https://scikit-learn.org/stable/common_pitfalls.html",
         "https://arxiv.org/abs/2207.07048",
     ),
+    cause=Cause(words.LEAKAGE, also=("target leakage",)),
+    terms=("data leakage",),
 )

@@ -1,7 +1,8 @@
 """The model classifies short reviews well and long reviews badly, whatever its size."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import EPOCHS
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 WORDS = "vocabulary.get(word, 1) for word in split_words({})[:longest]"
@@ -72,4 +73,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/JohnGiorgi/DeCLUTR/issues/12", "https://arxiv.org/abs/1905.05583"),
+    cause=Cause(words.INPUTS, also=("truncation",)),
+    terms=("tokenizer",),
 )

@@ -1,6 +1,7 @@
 """Training goes well. Validation accuracy is far lower from the first epoch on, which overfitting does not explain."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 RAW = "inputs, targets = inputs.to(device), targets.to(device)\nlogits = model(inputs)\nsummed += $LOSS"
@@ -67,4 +68,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/vision/stable/models.html", "https://pytorch.org/vision/stable/transforms.html"),
+    cause=Cause(words.NORMALIZATION),
+    terms=("validation set", "normalization"),
 )

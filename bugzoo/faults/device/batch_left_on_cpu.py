@@ -88,4 +88,5 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/13717",
         "https://github.com/vladmandic/sdnext/issues/3080",
     ),
+    terms=("device mismatch",),
 )

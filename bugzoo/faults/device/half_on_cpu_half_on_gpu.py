@@ -64,4 +64,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/mit-han-lab/once-for-all/issues/33",),
+    terms=("device mismatch", "host sync"),
 )

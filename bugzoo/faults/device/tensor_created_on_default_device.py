@@ -101,4 +101,5 @@ FAULT = Fault(
         "https://docs.pytorch.org/docs/stable/meta.html",
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer",
     ),
+    terms=("device mismatch",),
 )

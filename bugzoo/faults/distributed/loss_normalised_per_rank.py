@@ -1,7 +1,8 @@
 """The same settings train more slowly on two GPUs than on one, and hardly at all on eight. All ranks agree."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LOSS, RANKS, STEP
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, before, instead
 
 LINE = "loss = loss / dist.get_world_size()"
@@ -71,4 +72,6 @@ FAULT = Fault(
         "https://github.com/meta-pytorch/torchtune/pull/2172",
         "https://github.com/NVIDIA/apex/issues/696",
     ),
+    cause=Cause(words.SHARES, either={words.REDUCTION: {}}),
+    terms=("world size", "DDP"),
 )

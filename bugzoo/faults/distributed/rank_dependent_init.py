@@ -67,4 +67,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",),
+    terms=("rank", "DDP"),
 )

@@ -70,4 +70,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/distributed.html#collective-functions",),
+    terms=("all_reduce", "gloo", "NCCL", "hang (deadlock)", "rank"),
 )

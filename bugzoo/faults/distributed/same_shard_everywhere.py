@@ -1,6 +1,7 @@
 """Two processes learn no faster than one. At every step, both have the same loss, to the last digit."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 LINE = "DataLoader(TensorDataset($INPUTS[$ROWS], $LABELS[$ROWS]), $BATCH, shuffle=True)"
@@ -75,4 +76,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler",),
+    cause=Cause(words.SHARES, also=("distributed sampler", "missing sampler")),
+    terms=("DistributedSampler", "shard"),
+    beside={"data_parallel": ("freezing/frozen_layers",)},
 )

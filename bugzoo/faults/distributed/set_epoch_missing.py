@@ -1,7 +1,8 @@
 """The loader shuffles the data. Still, the loss goes up and down at the same places in every epoch."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import TRAIN_MODE
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import before
 
 FAULT = Fault(
@@ -54,4 +55,7 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/31771",
         "https://github.com/huggingface/transformers/issues/4398",
     ),
+    cause=Cause(words.ORDER),
+    terms=("DistributedSampler", "shuffle"),
+    beside={"data_parallel": ("loop/stale_gradients",)},
 )

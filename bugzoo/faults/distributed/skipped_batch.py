@@ -65,4 +65,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/distributed.algorithms.join.html",),
+    terms=("all_reduce", "hang (deadlock)", "NCCL"),
 )

@@ -79,4 +79,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/ddp.html#internal-design",),
+    terms=("DDP", "gloo", "rank"),
 )

@@ -69,4 +69,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/",),
+    terms=("one-batch overfit test", "underfitting", "plateau"),
 )

@@ -1,6 +1,7 @@
 """The script reports great numbers. My colleagues cannot reach such numbers with the same model on their own data."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 
 MOVED = "with torch.no_grad():\n    for inputs, targets in train_loader:\n        $$$BODY"
 
@@ -74,4 +75,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://scikit-learn.org/stable/modules/cross_validation.html",),
+    cause=Cause(words.METRIC, also=("evaluated on the training data",)),
+    terms=("validation set", "train/validation split"),
+    beside={"mlp": ("loop/stale_gradients", "memory/losses_kept_with_graph")},
 )

@@ -1,7 +1,8 @@
 """Training accuracy is perfect. Validation accuracy stays at about one half, to the last epoch."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import EPOCHS, LEARNING_RATE
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import rewrite
 
 MADE = "torch.optim.AdamW($P, lr=$LR, weight_decay={})"
@@ -67,4 +68,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1711.05101", "https://arxiv.org/abs/2201.02177"),
+    cause=Cause(words.REGULARIZATION, also=("overfitting", "overfit", "no regularization")),
+    terms=("generalization gap", "overfitting", "regularization", "early stopping", "weight decay"),
 )

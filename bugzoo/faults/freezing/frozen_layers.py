@@ -1,7 +1,7 @@
 """The loss falls more slowly than it should and plateaus too high. Only the last layer seems to learn."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER, STEP
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, before, rewrite
 
 LOOP = "for parameter in list(model.parameters())[:-$K]:\n    parameter.requires_grad = False"
@@ -86,4 +86,8 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad",),
+    cause=Cause(
+        also=("frozen layers", "frozen parameters", "requires_grad false"), explains=("initialisation/", "graph/")
+    ),
+    terms=("frozen parameters", "requires_grad"),
 )

@@ -65,4 +65,5 @@ FAULT = Fault(
         "https://docs.pytorch.org/tutorials/beginner/transfer_learning_tutorial.html",
         "https://arxiv.org/abs/1801.06146",
     ),
+    terms=("frozen parameters", "unfreeze layers"),
 )

@@ -73,4 +73,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/pytorch/pytorch/issues/14467",),
+    terms=("optimizer", "one-batch overfit test"),
 )

@@ -84,4 +84,5 @@ FAULT = Fault(
         "https://docs.pytorch.org/docs/stable/optim.html",
         "https://discuss.pytorch.org/t/how-the-pytorch-freeze-network-in-some-layers-only-the-rest-of-the-training/7088",
     ),
+    terms=("unfreeze layers", "requires_grad", "parameter group"),
 )

@@ -96,4 +96,5 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/715",
         "https://pytorch.org/docs/stable/generated/torch.nn.ModuleList.html",
     ),
+    terms=("optimizer",),
 )

@@ -67,4 +67,6 @@ FAULT = Fault(
         "https://huggingface.co/docs/transformers/cache_explanation",
         "https://github.com/UChi-JCL/CacheGen/pull/8",
     ),
+    terms=("KV cache", "greedy decoding", "teacher forcing"),
+    beside={"sampler": ("freezing/frozen_layers", "traps/log_softmax_first")},
 )

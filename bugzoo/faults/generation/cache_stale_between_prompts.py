@@ -1,7 +1,8 @@
 """The first generated text is fine. The second one picks up words that are not in its own prompt."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import EVAL_MODE
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import before
 
 MADE = "caches = [[] for _ in range(layers)]"
@@ -60,4 +61,6 @@ FAULT = Fault(
         "https://huggingface.co/docs/transformers/cache_explanation",
         "https://github.com/mudler/LocalAI/issues/6747",
     ),
+    cause=Cause(either={words.HIDDEN_STATE: {}}),
+    terms=("KV cache",),
 )

@@ -1,6 +1,7 @@
 """Generated text is worse than the loss suggests. Greedy decoding gives a different text each time."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="Missing model.eval() before text generation",
@@ -53,4 +54,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.Dropout.html",),
+    cause=Cause(words.MODE),
+    terms=("dropout", "eval mode", "greedy decoding", "train mode"),
+    beside={"sampler": ("loop/stale_gradients", "generation/cache_off_by_one + freezing/frozen_layers")},
 )

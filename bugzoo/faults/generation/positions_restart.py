@@ -63,4 +63,5 @@ FAULT = Fault(
         "https://huggingface.co/docs/transformers/cache_explanation",
         "https://github.com/huggingface/transformers/pull/15751",
     ),
+    terms=("KV cache", "greedy decoding", "position embedding"),
 )

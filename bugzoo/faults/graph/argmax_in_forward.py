@@ -62,4 +62,5 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/1339",
         "https://github.com/LZGMatrix/BOP19_CDPN_2019ICCV/issues/4",
     ),
+    terms=("detach",),
 )

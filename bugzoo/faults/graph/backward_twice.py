@@ -1,7 +1,8 @@
 """The first step works. The second one stops with "Trying to backward through the graph a second time"."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import BACKWARD, COUNTER, LOSS, OTHER_LOSS
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, either, instead, rewrite
 
 AVERAGE = "average = $RESULT if $COUNT == 0 else 0.5 * average + 0.5 * $RESULT"
@@ -69,4 +70,6 @@ FAULT = Fault(
         "https://github.com/MorvanZhou/PyTorch-Tutorial/issues/57",
         "https://github.com/davda54/sam/issues/45",
     ),
+    cause=Cause(words.HIDDEN_STATE, also=("hidden state", "state not detached")),
+    terms=("truncated BPTT", "retain_graph"),
 )

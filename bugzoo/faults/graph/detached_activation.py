@@ -77,4 +77,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.Tensor.detach.html",),
+    terms=("detach", "one-batch overfit test"),
 )

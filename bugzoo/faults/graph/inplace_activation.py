@@ -1,7 +1,8 @@
 """The first backward() stops with "one of the variables needed for gradient computation has been modified"."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import ACTIVATED, LAYERED
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, either, instead, rewrite
 
 LINE = "$HIDDEN -= $HIDDEN.mean()"
@@ -67,4 +68,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks",),
+    cause=Cause(words.OVERWRITTEN, also=("in place", "inplace", "inplace operation", "in-place operation")),
+    terms=("in-place operation",),
 )

@@ -75,4 +75,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1308.3432", "https://pytorch.org/docs/stable/notes/autograd.html"),
+    terms=("detach", "dtype"),
 )

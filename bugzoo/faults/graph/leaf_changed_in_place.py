@@ -1,7 +1,8 @@
 """The first step stops with "a leaf Variable that requires grad is being used in an in-place operation"."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import BACKWARD, OPTIMIZER, STEP
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, before, instead
 
 LOOP = "for parameter in $MODEL.parameters():\n    parameter *= $KEPT"
@@ -76,4 +77,6 @@ FAULT = Fault(
         "https://github.com/pytorch/examples/pull/779",
         "https://pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd",
     ),
+    cause=Cause(words.OVERWRITTEN),
+    terms=("leaf tensor", "in-place operation"),
 )

@@ -72,4 +72,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.Tensor.item.html",),
+    terms=("leaf tensor", "computation graph"),
 )

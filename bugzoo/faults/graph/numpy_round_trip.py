@@ -70,4 +70,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.Tensor.numpy.html",),
+    terms=("detach",),
 )

@@ -69,4 +69,12 @@ FAULT = Fault(
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/",),
+    terms=("initial loss", "weight initialization", "logits"),
+    beside={
+        "mlp": (
+            "loop/stale_gradients",
+            "data/labels_out_of_sync",
+            "loop/stale_gradients + memory/losses_kept_with_graph",
+        )
+    },
 )

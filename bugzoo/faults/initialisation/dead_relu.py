@@ -83,4 +83,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1903.06733", "https://cs231n.github.io/neural-networks-1/"),
+    terms=("dead ReLU",),
+    beside={"mlp": ("memory/losses_kept_with_graph",)},
 )

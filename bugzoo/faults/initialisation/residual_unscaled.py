@@ -79,4 +79,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1901.09321", "https://github.com/karpathy/minGPT/issues/134"),
+    terms=("exploding gradients", "residual connection"),
 )

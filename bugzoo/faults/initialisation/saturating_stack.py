@@ -79,4 +79,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://proceedings.mlr.press/v9/glorot10a.html",),
+    terms=("saturation", "vanishing gradients", "fan-in"),
 )

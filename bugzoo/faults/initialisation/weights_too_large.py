@@ -85,4 +85,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1502.01852", "https://proceedings.mlr.press/v9/glorot10a.html"),
+    terms=("weight initialization", "exploding gradients", "divergence", "initial loss", "fan-in"),
 )

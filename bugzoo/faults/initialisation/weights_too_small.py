@@ -79,4 +79,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1502.01852", "https://proceedings.mlr.press/v9/glorot10a.html"),
+    terms=("vanishing gradients", "fan-in", "weight initialization"),
 )

@@ -74,4 +74,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://cs231n.github.io/neural-networks-2/",),
+    terms=("weight initialization", "gradient norm"),
 )

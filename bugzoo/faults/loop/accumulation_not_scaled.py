@@ -1,7 +1,8 @@
 """With gradient accumulation the gradient norm is four times as large. Nearly every step is now clipped."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, STEP
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import before, instead, rewrite
 
 LINE = "$LOSS = F.cross_entropy($LOGITS, part_targets)"
@@ -67,4 +68,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://huggingface.co/blog/gradient_accumulation",),
+    cause=Cause(words.REDUCTION),
+    terms=("gradient accumulation", "micro-batch"),
 )

@@ -1,7 +1,7 @@
 """The loss does not move at all. The loop runs backward() and step() on every batch, in the right order."""
 
 from bugzoo.faults.idioms import BACKWARD, COUNTER, STEP, TRAIN_MODE, ZERO_GRAD
-from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.model import Cause, Fault, LookAlike
 from bugzoo.faults.verbs import after, before, remove, rewrite
 
 FAULT = Fault(
@@ -66,4 +66,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/cloneofsimo/lora/issues/263",),
+    cause=Cause(also=("zero_grad after backward",), explains=("graph/", "optimizer/", "initialisation/", "numerics/")),
+    terms=("gradient norm", "optimizer.step()", "zero_grad"),
 )

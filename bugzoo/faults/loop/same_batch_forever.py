@@ -1,7 +1,8 @@
 """The training loss falls to zero faster than ever. On the validation set the model performs badly."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LOADER, TRAIN_LOOP
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, rewrite
 
 FAULT = Fault(
@@ -51,4 +52,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/",),
+    cause=Cause(words.ORDER, also=("always the same batch",)),
+    terms=("batch",),
 )

@@ -1,7 +1,8 @@
 """PyTorch prints one warning about the order of two calls. In the last epoch the weights do not change at all."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import OPTIMIZER, SCHEDULER_STEP, TRAIN_MODE
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, before, remove
 
 PLAN = "torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)"
@@ -73,4 +74,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/zju3dv/NeuralRecon/issues/51",),
+    cause=Cause(words.SCHEDULE),
+    terms=("scheduler",),
 )

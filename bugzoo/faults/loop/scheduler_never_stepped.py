@@ -1,7 +1,8 @@
 """The loss curve looks the same with and without the new cosine schedule. The loss stays noisy to the end."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import OPTIMIZER, SCHEDULER_STEP, TRAIN_MODE
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, before, remove
 
 FAULT = Fault(
@@ -60,4 +61,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate",),
+    cause=Cause(words.SCHEDULE),
+    terms=("scheduler",),
+    beside={"checkpointed_mlp": ("modes/eval_mode_missing + freezing/frozen_layers",)},
 )

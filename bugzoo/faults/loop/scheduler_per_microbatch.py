@@ -1,7 +1,8 @@
 """The loss rises and falls in waves of a dozen steps, as if the learning rate went up and down."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import COUNTER, OPTIMIZER, SCHEDULER_STEP
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, remove
 
 PLAN = "torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)"
@@ -64,4 +65,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate",),
+    cause=Cause(words.SCHEDULE, also=("learning rate schedule", "scheduler")),
+    terms=("scheduler", "micro-batch"),
+    beside={"checkpointed_mlp": ("modes/eval_mode_missing",)},
 )

@@ -1,7 +1,8 @@
 """Training starts well, then the loss swings or climbs. A smaller learning rate only delays this."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import BACKWARD, RANKS, STEP, TRAIN_MODE, ZERO_GRAD
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, before, either, remove, rewrite
 
 ASKED = (
@@ -80,4 +81,18 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/tutorials/recipes/recipes/zeroing_out_gradients.html",),
+    cause=Cause(
+        words.STALE,
+        also=("missing zero_grad", "zero_grad forgotten", "gradient accumulation", "accumulated gradients"),
+        explains=("optimizer/", "clipping/", "initialisation/", "loop/step_every_n_never_zeroed"),
+    ),
+    terms=("gradient norm", "zero_grad", "divergence", "training step"),
+    beside={
+        "mlp": (
+            "loss/double_softmax",
+            "freezing/frozen_layers",
+            "memory/losses_kept_with_graph",
+            "data/labels_out_of_sync + freezing/frozen_layers",
+        )
+    },
 )

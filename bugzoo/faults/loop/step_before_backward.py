@@ -1,7 +1,7 @@
 """The loss stays where it started, at every step. Nothing crashes, and the loop makes all the usual calls."""
 
 from bugzoo.faults.idioms import BACKWARD, COUNTER, STEP, TRAIN_MODE, ZERO_GRAD
-from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.model import Cause, Fault, LookAlike
 from bugzoo.faults.verbs import after, before, remove, rewrite
 
 FAULT = Fault(
@@ -71,4 +71,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/tutorials/beginner/basics/optimization_tutorial.html",),
+    cause=Cause(also=("wrong order of the loop",), explains=("graph/", "optimizer/", "initialisation/", "numerics/")),
+    terms=("training step", "optimizer.step()"),
 )

@@ -1,7 +1,8 @@
 """To save memory, the optimizer now steps only at every fourth batch. The loss falls slowly and jumps around."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import BACKWARD, COUNTER, STEP, ZERO_GRAD
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, before, remove, rewrite
 
 NOW = "if $COUNT % $EVERY == 0:\n    optimizer.step()"
@@ -62,4 +63,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation",),
+    cause=Cause(words.STALE, explains=("optimizer/", "clipping/", "initialisation/")),
+    terms=("gradient accumulation", "zero_grad"),
 )

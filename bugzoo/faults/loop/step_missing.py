@@ -56,4 +56,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/optim.html#taking-an-optimization-step",),
+    terms=("optimizer.step()", "training step"),
+    beside={"mlp": ("data/labels_out_of_sync", "memory/losses_kept_with_graph")},
 )

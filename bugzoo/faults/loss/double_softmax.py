@@ -1,7 +1,7 @@
 """The loss falls a little, then plateaus far above zero. Accuracy looks fine, and more epochs do not help."""
 
 from bugzoo.faults.idioms import LOSS
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 LINE = "F.cross_entropy(F.softmax($LOGITS, dim=-1), $$$REST)"
@@ -88,4 +88,16 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),
+    cause=Cause(
+        also=("double softmax", "softmax twice", "softmax before cross entropy"),
+        explains=("optimizer/", "initialisation/"),
+    ),
+    terms=("cross-entropy", "logits", "plateau", "probabilities", "softmax"),
+    beside={
+        "mlp": (
+            "data/labels_out_of_sync",
+            "freezing/frozen_layers",
+            "freezing/frozen_layers + memory/losses_kept_with_graph",
+        )
+    },
 )

@@ -1,7 +1,8 @@
 """The training loss falls to nearly zero. On the validation set, accuracy is far below chance."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, LOSS
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 LINE = "F.cross_entropy($LOGITS, ($TARGETS + 1) % $WIDE.shape[-1])"
@@ -71,4 +72,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),
+    cause=Cause(words.DATA),
+    terms=("confusion matrix",),
 )

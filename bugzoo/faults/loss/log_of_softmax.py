@@ -1,7 +1,8 @@
 """The loss stays at that of guessing. With each epoch the predictions become more alike."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, LOSS
-from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.model import Cause, Fault, LookAlike
 from bugzoo.faults.verbs import instead, rewrite
 
 LINE = "-torch.log(F.softmax($LOGITS, dim=-1)).mean()"
@@ -79,4 +80,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.NLLLoss.html",),
+    cause=Cause(either={words.REDUCTION: {}, words.DOMAIN: {}}),
+    terms=("cross-entropy", "NLL loss", "plateau"),
 )

@@ -1,7 +1,8 @@
 """Since I left some targets out of the loss, the loss is far too high. The factor is the number of targets in the batch."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, LOSS
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import before, instead, rewrite
 
 MASK = "counted = $WHICH.float().unsqueeze(-1)"
@@ -79,4 +80,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/broadcasting.html",),
+    cause=Cause(words.REDUCTION, either={words.DIMENSION: {}}),
+    terms=("broadcasting", "reduction"),
 )

@@ -1,6 +1,7 @@
 """The language model's loss is near zero after a minute, far below what text allows. The generated text repeats one letter."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 LINE = "loss = F.cross_entropy(logits.flatten(0, 1), inputs.flatten())"
@@ -62,4 +63,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/karpathy/nanoGPT/blob/master/train.py",),
+    cause=Cause(words.DATA),
+    terms=("next-token shift",),
+    beside={"mini_transformer": ("freezing/frozen_layers", "attention/causal_mask_missing")},
 )

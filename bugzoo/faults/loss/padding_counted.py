@@ -1,7 +1,8 @@
 """From the first epoch on, the training loss is far below the validation loss. The shorter the sentences, the larger the gap."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, LEFT_OUT
-from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.model import Cause, Fault, LookAlike
 from bugzoo.faults.verbs import instead, rewrite
 
 LINE = "loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-100)"
@@ -71,4 +72,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),
+    cause=Cause(words.PADDING, either={words.REDUCTION: {}}),
+    terms=("padding tokens", "perplexity"),
 )

@@ -1,7 +1,7 @@
 """The two-class loss starts at 0.69 and never falls below 0.5, however long the model trains."""
 
 from bugzoo.faults.idioms import LEARNING_RATE
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 GAP = "$LOGITS[:, 1] - $LOGITS[:, 0]"
@@ -64,4 +64,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.BCEWithLogitsLoss.html",),
+    cause=Cause(also=("double sigmoid", "sigmoid twice")),
+    terms=("binary cross-entropy (BCE)", "logits"),
 )

@@ -1,7 +1,7 @@
 """The loss keeps falling, far below zero. Accuracy falls too, below chance."""
 
 from bugzoo.faults.idioms import BACKWARD, LOSS
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 LINE = "$LOSS = -F.cross_entropy($LOGITS, $TARGETS)"
@@ -70,4 +70,10 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.NLLLoss.html",),
+    cause=Cause(
+        "a loss that is maximized",
+        also=("wrong sign", "sign of the loss", "gradient ascent"),
+        explains=("optimizer/", "clipping/", "numerics/", "initialisation/"),
+    ),
+    terms=("perplexity", "gradient ascent", "divergence"),
 )

@@ -1,7 +1,8 @@
 """The loss starts at thirty times the loss of guessing. With another batch size, training behaves differently."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, LOSS
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 LINE = 'F.cross_entropy($LOGITS, $TARGETS, reduction="sum")'
@@ -63,4 +64,11 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),
+    cause=Cause(words.REDUCTION, also=("sum instead of mean", "wrong reduction")),
+    terms=("reduction", "initial loss"),
+    beside={
+        "mlp": ("optimizer/lr_too_high",),
+        "digits_cnn": ("optimizer/lr_too_low", "optimizer/lr_too_high"),
+        "checkpointed_mlp": ("optimizer/lr_too_high",),
+    },
 )

@@ -1,7 +1,8 @@
 """The regression learns only the mean: every patient gets nearly the same number. The only sign is a warning."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, OTHER_LOSS
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 LINE = "F.mse_loss($PREDICTIONS, $TARGETS.unsqueeze(1))"
@@ -68,4 +69,6 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/16045",
         "https://github.com/pytorch/pytorch/issues/19699",
     ),
+    cause=Cause(words.DIMENSION, also=("broadcasting", "wrong shape", "shapes")),
+    terms=("broadcasting", "one-batch overfit test"),
 )

@@ -1,7 +1,8 @@
 """The hand-written cross-entropy is a few times higher than the built-in one. The loss also depends on the batch size."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, LOSS
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 EACH = "F.one_hot($TARGETS, $WIDE.shape[-1]) * F.log_softmax($LOGITS, dim=-1)"
@@ -72,4 +73,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),
+    cause=Cause(words.REDUCTION, either={words.DIMENSION: {}}),
+    terms=("reduction", "cross-entropy"),
 )

@@ -1,7 +1,8 @@
 """The loss starts above that of guessing and falls, but its value depends on how many samples a batch has."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, LOSS
-from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.model import Cause, Fault, LookAlike
 from bugzoo.faults.verbs import instead, rewrite
 
 LINE = "F.nll_loss(F.log_softmax($LOGITS, dim=0), $TARGETS)"
@@ -71,4 +72,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",),
+    cause=Cause(either={words.DIMENSION: {}}),
+    terms=("softmax", "probabilities"),
 )

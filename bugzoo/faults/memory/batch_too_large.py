@@ -1,7 +1,8 @@
 """The run stops at its first step with an out of memory (OOM) error."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import BACKWARD, BATCH_SIZE
-from bugzoo.faults.model import Fault, LookAlike, Needs, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Needs, Param, Swap
 from bugzoo.faults.verbs import before, either, rewrite
 
 FAULT = Fault(
@@ -64,4 +65,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/cuda.html#memory-management",),
+    cause=Cause(words.MEMORY, also=("out of memory", "oom", "batch size")),
+    terms=("batch", "OOM (out of memory)"),
 )

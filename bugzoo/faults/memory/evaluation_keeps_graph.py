@@ -70,4 +70,5 @@ FAULT = Fault(
         "https://github.com/skorch-dev/skorch/issues/218",
         "https://github.com/MarvinLvn/voice-type-classifier/issues/12",
     ),
+    terms=("computation graph", "no_grad", "memory leak", "OOM (out of memory)"),
 )

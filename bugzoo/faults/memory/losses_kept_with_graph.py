@@ -61,4 +61,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory",),
+    terms=("computation graph", "memory leak"),
 )

@@ -1,6 +1,7 @@
 """Evaluation fits in memory with batches of any size. Training runs out of memory at its first step."""
 
-from bugzoo.faults.model import Fault, LookAlike, Needs, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Needs, Swap
 from bugzoo.faults.verbs import either, instead
 
 PLAIN = "x = block(x, mask)"
@@ -68,4 +69,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/checkpoint.html", "https://arxiv.org/abs/1604.06174"),
+    cause=Cause(words.MEMORY),
+    terms=("activation checkpointing", "OOM (out of memory)"),
 )

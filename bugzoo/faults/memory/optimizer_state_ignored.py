@@ -1,7 +1,8 @@
 """The larger model passes forward() and backward() with memory to spare. Training runs out of memory at its first step."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import STEP
-from bugzoo.faults.model import Fault, LookAlike, Needs, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Needs, Param, Swap
 from bugzoo.faults.verbs import before, instead
 
 WIDE = "hidden_size = $WIDTH"
@@ -72,4 +73,6 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/9439",
         "https://github.com/pytorch/pytorch/issues/29198",
     ),
+    cause=Cause(words.MEMORY),
+    terms=("optimizer state", "OOM (out of memory)"),
 )

@@ -74,4 +74,5 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory",
         "https://github.com/pytorch/pytorch/issues/13613",
     ),
+    terms=("detach", "memory leak"),
 )

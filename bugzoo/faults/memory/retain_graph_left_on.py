@@ -67,4 +67,5 @@ FAULT = Fault(
         "https://github.com/GBLin5566/toward-controlled-generation-of-text-pytorch/issues/9",
         "https://github.com/ChandlerBang/pytorch-gnn-meta-attack/issues/1",
     ),
+    terms=("retain_graph",),
 )

@@ -1,7 +1,8 @@
 """The script reports an accuracy above 0.9. Users of the model say that it never gets some classes right."""
 
+from bugzoo.faults import words
 from bugzoo.faults.data.class_imbalance_ignored import DRAWN, OF_DIGITS, OF_TEXTS, PICKED
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import either
 
 PUT_TOGETHER = "validation_loader = DataLoader($PAIRS, $$$REST)"
@@ -87,4 +88,6 @@ FAULT = Fault(
         "https://scikit-learn.org/stable/modules/generated/sklearn.metrics.balanced_accuracy_score.html",
         "https://github.com/cgrtml/neural-trees/pull/75",
     ),
+    cause=Cause(words.IMBALANCE, either={words.METRIC: {}}),
+    terms=("accuracy on imbalanced classes", "confusion matrix", "baseline", "class imbalance"),
 )

@@ -1,6 +1,7 @@
 """The loss is good, on validation data too. The accuracy is far below chance."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 WHOLE = "$LOGITS.argmax()"
@@ -68,4 +69,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.argmax.html",),
+    cause=Cause(either={words.DIMENSION: {}}),
+    terms=("broadcasting",),
 )

@@ -1,7 +1,8 @@
 """The test result is good in every report, a little better than validation. New texts never give such a good result."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import EPOCHS, JUDGED_EACH_EPOCH, TEST_LOADER
-from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.model import Cause, Fault, LookAlike
 from bugzoo.faults.verbs import instead, rewrite
 
 LINE = "validation_loss, _ = evaluate(test_loader)"
@@ -63,4 +64,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://scikit-learn.org/stable/modules/cross_validation.html",),
+    cause=Cause(words.LEAKAGE, either={words.METRIC: {}}),
+    terms=("early stopping on the test set", "held-out set"),
 )

@@ -84,4 +84,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://torchmetrics.readthedocs.io/en/stable/pages/overview.html",),
+    terms=("reduction",),
 )

@@ -89,4 +89,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://torchmetrics.readthedocs.io/en/stable/pages/overview.html",),
+    terms=("metric reset",),
 )

@@ -1,7 +1,8 @@
 """Since the batch goes through the model in small parts, to fit into memory, the validation loss is worse."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import EPOCHS
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 PARTS = "zip($INPUTS.split($ROWS), $TARGETS.split($ROWS), strict=True)"
@@ -91,4 +92,7 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/19916",
         "https://github.com/microsoft/CNTK/issues/905",
     ),
+    cause=Cause(words.NORMALIZATION, also=("normalisation", "normalization", "batch norm")),
+    terms=("micro-batch", "batch norm", "running statistics"),
+    beside={"digits_cnn": ("traps/validation_not_shuffled",)},
 )

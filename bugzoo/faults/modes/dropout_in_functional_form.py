@@ -73,4 +73,5 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/11999",
         "https://pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html",
     ),
+    terms=("dropout",),
 )

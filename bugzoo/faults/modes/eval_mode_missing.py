@@ -81,4 +81,16 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#evaluation-mode-nn-module-eval",),
+    terms=("eval mode", "running statistics", "train mode", "dropout", "batch norm"),
+    beside={
+        "digits_cnn": (
+            "data/labels_out_of_sync",
+            "loss/double_softmax",
+            "loop/stale_gradients",
+            "freezing/frozen_layers + loss/double_softmax",
+            "data/no_shuffle",
+            "data/labels_out_of_sync + loop/stale_gradients",
+            "data/no_shuffle + freezing/frozen_layers",
+        )
+    },
 )

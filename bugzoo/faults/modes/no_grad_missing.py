@@ -1,7 +1,8 @@
 """Evaluation is slower than before and uses far more memory than its batches need. The metrics are the same."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import EVAL_MODE, NO_GRAD
-from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.model import Cause, Fault, LookAlike
 from bugzoo.faults.verbs import before, remove
 
 FAULT = Fault(
@@ -48,4 +49,11 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/OpenNMT/OpenNMT-py/issues/1141", "https://github.com/skorch-dev/skorch/issues/218"),
+    cause=Cause(either={words.LEAK: {}}),
+    terms=("no_grad", "eval mode"),
+    beside={
+        "mlp": ("loop/stale_gradients",),
+        "digits_cnn": ("loop/stale_gradients",),
+        "amp_transformer": ("precision/clip_without_unscale",),
+    },
 )

@@ -88,4 +88,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/knazeri/edge-connect/issues/9", "https://github.com/pytorch/tutorials/issues/1624"),
+    terms=("train mode",),
 )

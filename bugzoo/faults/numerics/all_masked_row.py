@@ -1,7 +1,8 @@
 """The loss is NaN from the first step on. It began when the padding mask was changed."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import BACKWARD, LEARNING_RATE
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import before, instead, rewrite
 
 LINE = 'scores = scores.masked_fill((mask == 0) | (mask == 0).transpose(-2, -1), float("-inf"))'
@@ -75,4 +76,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/pytorch/pytorch/issues/41508",),
+    cause=Cause(either={words.MASK: {}}),
+    terms=("padding mask", "NaN"),
 )

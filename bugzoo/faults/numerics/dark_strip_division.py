@@ -1,7 +1,8 @@
 """We corrected for the light on one side. The loss becomes NaN in the first epoch, with another seed at another step."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import BACKWARD, LEARNING_RATE, STEP
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import before, instead, rewrite
 
 # nothing is set to nan by hand: two of the 1437 digits have no stroke on the right, and 0/0 is NaN
@@ -101,4 +102,7 @@ FAULT = Fault(
         "https://www.tensorflow.org/api_docs/python/tf/image/per_image_standardization",
         "https://karpathy.github.io/2019/04/25/recipe/",
     ),
+    cause=Cause(either={words.NORMALIZATION: {}}),
+    terms=("NaN",),
+    beside={"checkpointed_mlp": ("traps/clipping_bites_rarely",)},
 )

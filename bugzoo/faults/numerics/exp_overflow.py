@@ -1,7 +1,8 @@
 """Training goes well at first. Once the model is good enough, its loss becomes infinite."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import BACKWARD, LEARNING_RATE, LOSS
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, before, instead, rewrite
 
 LINE = "$PENALTY = torch.log(torch.exp($S * $LOGITS).sum(-1)).mean()"
@@ -88,4 +89,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.logsumexp.html",),
+    cause=Cause(either={words.DTYPE: {}}),
+    terms=("inf", "log-sum-exp", "overflow"),
 )

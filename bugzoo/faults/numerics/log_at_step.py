@@ -1,7 +1,8 @@
 """Training goes well for a while. Then, from one step to the next, every loss is NaN."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import BACKWARD, BATCH_COUNTER, COUNTER, EVAL_MODE, HIDDEN, HIDDEN_ALONE, LOSS, STEP
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import before, either, instead, rewrite
 
 # the comment is the reason that the author of such a line had; layout and comments do not count in the ledger
@@ -118,4 +119,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/pytorch/pytorch/issues/4132",),
+    # an eps that float32 rounds to 0: then the dtype is as wrong as the log()
+    cause=Cause(either={words.DTYPE: {"eps": (0, 7e-46)}}),
+    terms=("NaN", "inf"),
 )

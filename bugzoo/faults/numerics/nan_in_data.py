@@ -1,7 +1,8 @@
 """The loss becomes NaN somewhere in the first epoch. Another seed gives another step and another batch."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import BACKWARD, LEARNING_RATE, STEP
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import before, either, rewrite
 
 LOADER = "train_loader = $LOADER"
@@ -80,4 +81,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/",),
+    cause=Cause(words.DATA, also=("bad sample", "nan in the data")),
+    terms=("NaN",),
 )

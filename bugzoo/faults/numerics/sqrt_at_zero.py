@@ -125,4 +125,5 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/2421",
         "https://github.com/pytorch/pytorch/issues/6394",
     ),
+    terms=("inf",),
 )

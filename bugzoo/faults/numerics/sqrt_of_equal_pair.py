@@ -123,4 +123,5 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/2421",
         "https://github.com/pytorch/pytorch/issues/6394",
     ),
+    terms=("inf",),
 )

@@ -1,6 +1,7 @@
 """Every loss is NaN, from the very first one. The table has no missing value and no constant column: I checked."""
 
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import instead
 
 READ = "rows = torch.tensor(table.data, dtype=torch.float32)"
@@ -77,4 +78,6 @@ FAULT = Fault(
         "https://github.com/meta-pytorch/tnt/issues/47",
         "https://www.johndcook.com/blog/standard_deviation/",
     ),
+    cause=Cause(either={words.DTYPE: {}}),
+    terms=("machine epsilon",),
 )

@@ -99,4 +99,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html",),
+    terms=("NaN",),
 )

@@ -1,7 +1,7 @@
 """The loss jumps up in the first steps and swings wildly. The run ends near or above the loss that it began with."""
 
 from bugzoo.faults.idioms import DEFAULT_RATE, LEARNING_RATE, OPTIMIZER
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, either, rewrite
 
 FAULT = Fault(
@@ -79,4 +79,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1506.01186",),
+    cause=Cause(also=("learning rate too high", "too high a learning rate"), explains=("initialisation/", "numerics/")),
+    terms=("learning rate", "divergence", "exploding gradients"),
+    beside={"mlp": ("loss/double_softmax", "loop/stale_gradients")},
 )

@@ -1,7 +1,7 @@
 """The loss looks flat from the first step to the last. If you print more digits, it falls in the fourth digit."""
 
 from bugzoo.faults.idioms import DEFAULT_RATE, EPOCHS, LEARNING_RATE, OPTIMIZER
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, either, rewrite
 
 FAULT = Fault(
@@ -66,4 +66,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1506.01186", "https://karpathy.github.io/2019/04/25/recipe/"),
+    cause=Cause(also=("learning rate too low", "too low a learning rate")),
+    terms=("learning rate", "underfitting"),
 )

@@ -1,7 +1,8 @@
 """The loss jumps up a little at the beginning of each epoch, as regularly as a clock."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER, TRAIN_LOOP
-from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.model import Cause, Fault, LookAlike
 from bugzoo.faults.verbs import before, instead, rewrite
 
 AGAIN = "model.train()\noptimizer = $MADE"
@@ -62,4 +63,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/optim.html",),
+    cause=Cause(words.OPTIMIZER_STATE, also=("optimizer state", "momentum")),
+    terms=("momentum", "epoch", "optimizer state", "loss curve"),
 )

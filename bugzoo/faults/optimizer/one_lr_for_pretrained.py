@@ -63,4 +63,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1801.06146", "https://arxiv.org/abs/1612.00796"),
+    terms=("catastrophic forgetting", "parameter group", "learning rate"),
 )

@@ -1,7 +1,8 @@
 """The model learns, but less than it should. The first layer is the same before and after training, bit for bit."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER
-from bugzoo.faults.model import Fault, LookAlike, Param
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param
 from bugzoo.faults.verbs import after, rewrite
 
 FAULT = Fault(
@@ -75,4 +76,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/optim.html#constructing-it",),
+    cause=Cause(words.NOT_UPDATED),
+    terms=("optimizer", "parameter group"),
+    beside={"mlp": ("data/labels_out_of_sync",)},
 )

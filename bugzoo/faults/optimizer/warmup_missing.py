@@ -1,7 +1,8 @@
 """After a dozen steps the loss plateaus at the level of word frequencies. Every line gets the same predictions."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import CLIP, LEARNING_RATE
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
@@ -64,4 +65,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/2002.04745", "https://arxiv.org/abs/1706.03762"),
+    cause=Cause(either={words.SCHEDULE: {}}),
+    terms=("layer norm", "warmup", "plateau"),
 )

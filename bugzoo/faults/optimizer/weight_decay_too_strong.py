@@ -1,7 +1,8 @@
 """The loss falls at first, then rises and plateaus near guessing. The outputs become the same for every input."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, rewrite
 
 GROUPS = 'for group in optimizer.param_groups:\n    group["weight_decay"] {}'
@@ -76,4 +77,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1711.05101",),
+    cause=Cause(words.REGULARIZATION, also=("weight decay", "regularisation", "regularization")),
+    terms=("weight decay", "underfitting", "regularization"),
 )

@@ -1,7 +1,8 @@
 """In mixed precision the optimizer gets a tiny gradient at every step, and the gradient norm is always the same."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import CLIP, OPTIMIZER, SCALED_BACKWARD, SCALED_STEP
-from bugzoo.faults.model import Fault, LookAlike, Param
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param
 from bugzoo.faults.verbs import after, before, remove, rewrite
 
 CUT = "torch.nn.utils.clip_grad_norm_($MODEL.parameters(), $limit)"
@@ -63,4 +64,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping",),
+    cause=Cause(words.LOSS_SCALE, either={words.CLIPPING: {}}),
+    terms=("gradient clipping", "GradScaler"),
+    beside={"amp_transformer": ("attention/causal_mask_missing",)},
 )

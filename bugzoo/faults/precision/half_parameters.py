@@ -64,4 +64,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/pytorch/pytorch/issues/8860", "https://github.com/afiaka87/glide-finetune/issues/5"),
+    terms=("underflow", "dtype", "machine epsilon", "fp16"),
 )

@@ -91,4 +91,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/amp.html", "https://arxiv.org/abs/1710.03740"),
+    terms=("autocast", "loss scale", "log-sum-exp", "fp16", "overflow"),
 )

@@ -1,7 +1,8 @@
 """The loss falls, then plateaus far above where it used to be. A larger network and more epochs do not help."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import EPOCHS, LEARNING_RATE
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 WHOLE = "images = torch.tensor(digits.data / 16, dtype=torch.int64).float()"
@@ -67,4 +68,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/pytorch/pytorch/issues/3346", "https://github.com/espnet/espnet/pull/487"),
+    cause=Cause(words.INPUTS, either={words.DTYPE: {}}),
+    terms=("dtype", "data inspection"),
 )

@@ -63,4 +63,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/numerical_accuracy.html",),
+    terms=("machine epsilon", "bf16"),
 )

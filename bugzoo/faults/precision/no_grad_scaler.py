@@ -1,7 +1,8 @@
 """In mixed precision the loss stays at its starting value. The same run in float32 learns."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, SCALED_BACKWARD, SCALED_STEP, SCALER_UPDATE, STEP, UNSCALE
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import before, either, nothing, remove, rewrite
 
 HALF = "with torch.autocast(device, dtype=torch.float16):\n    logits = model(inputs)\n    $LOSS = $VALUE"
@@ -103,4 +104,10 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html",),
+    cause=Cause(
+        either={words.LOSS_SCALE: {}},
+        explains=("optimizer/lr_too_low", "numerics/", "initialisation/", "optimizer/lr_too_high"),
+    ),
+    terms=("GradScaler", "autocast", "fp16", "underflow"),
+    beside={"amp_transformer": ("freezing/frozen_layers",)},
 )

@@ -1,7 +1,8 @@
 """The training loss starts at three hundred thousand, but validation says that the model is as good as ever."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import SCALED_BACKWARD
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 MADE, BEGUN = "scaler = torch.amp.GradScaler(device)", "$LOSS = scaler.scale($LOSS)\n$LOSS.backward()"
@@ -60,4 +61,6 @@ FAULT = Fault(
         "https://github.com/Lightning-AI/pytorch-lightning/issues/2564",
         "https://github.com/meta-pytorch/tnt/pull/354",
     ),
+    cause=Cause(words.LOSS_SCALE, also=("loss scaling", "gradscaler"), either={words.METRIC: {}}),
+    terms=("loss scale",),
 )

@@ -1,7 +1,8 @@
 """The second step stops with "step() has already been called since the last update()"."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import SCALED_STEP, SCALER_UPDATE, ZERO_GRAD
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, before, remove
 
 FAULT = Fault(
@@ -53,4 +54,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/Azure/MS-AMP/pull/45", "https://pytorch.org/docs/stable/notes/amp_examples.html"),
+    cause=Cause(words.LOSS_SCALE),
+    terms=("GradScaler", "loss scale"),
 )

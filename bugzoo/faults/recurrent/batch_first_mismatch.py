@@ -1,7 +1,8 @@
 """The model learns a little. A review's prediction depends on which reviews come before it in the batch."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import PACK, RECURRENT
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import either, rewrite
 
 LAYER = "self.lstm = nn.LSTM($A, $B, $C)"
@@ -77,4 +78,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html",),
+    cause=Cause(words.DIMENSION),
+    terms=("hidden state",),
 )

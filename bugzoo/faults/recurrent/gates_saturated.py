@@ -1,7 +1,8 @@
 """The loss plateaus at chance level, as if the LSTM were missing. Every parameter has a gradient. The learning rate is fine."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER, RECURRENT
-from bugzoo.faults.model import Fault, LookAlike, Param
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param
 from bugzoo.faults.verbs import before, instead, rewrite
 
 LOOP = (
@@ -68,4 +69,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://proceedings.mlr.press/v37/jozefowicz15.html",),
+    cause=Cause(words.INITIALIZATION),
+    terms=("saturation", "vanishing gradients"),
 )

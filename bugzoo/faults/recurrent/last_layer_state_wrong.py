@@ -1,7 +1,8 @@
 """Accuracy is lower than a model of this size should reach. One whole layer is unchanged after training."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import EPOCHS
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
@@ -48,4 +49,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html",),
+    cause=Cause(words.POSITION),
+    terms=("hidden state",),
 )

@@ -1,7 +1,8 @@
 """The training loss barely falls. A review alone in a batch still goes through the model correctly."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import PACK
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import before, rewrite
 
 SORTED = "longest_first, rows = lengths.sort(descending=True)"
@@ -70,4 +71,6 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html",
         "https://github.com/pytorch/pytorch/issues/4927",
     ),
+    cause=Cause(words.DATA),
+    terms=("packed sequence", "collate function"),
 )

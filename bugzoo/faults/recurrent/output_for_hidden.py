@@ -1,7 +1,8 @@
 """A review gets a good prediction alone. In a batch the prediction changes, except for the longest review."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LAST_STATE, PACK
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, rewrite
 
 PADDED = "states, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True)"
@@ -73,4 +74,6 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pad_packed_sequence.html",
         "https://github.com/thtrieu/qclass_dl/issues/1",
     ),
+    cause=Cause(either={words.POSITION: {}}),
+    terms=("packed sequence", "hidden state"),
 )

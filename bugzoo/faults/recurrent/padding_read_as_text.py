@@ -70,4 +70,6 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html",
         "https://github.com/bentrevett/pytorch-pos-tagging/issues/8",
     ),
+    terms=("padding tokens", "packed sequence"),
+    beside={"sentiment_lstm": ("freezing/frozen_layers",)},
 )

@@ -65,4 +65,5 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/generated/torch.nn.Embedding.html",
         "https://github.com/facebookresearch/pytext/pull/840",
     ),
+    terms=("padding tokens",),
 )

@@ -1,7 +1,8 @@
 """The same review gets a different prediction each time. The loss depends on what the model saw before."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import LAST_STATE, RECURRENT
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, rewrite
 
 READ = "self.lstm(packed, self.state if same else None)"
@@ -75,4 +76,7 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html",
         "https://github.com/rafaljozefowicz/lm/issues/7",
     ),
+    cause=Cause(words.HIDDEN_STATE),
+    terms=("hidden state", "truncated BPTT"),
+    beside={"sentiment_lstm": ("modes/eval_mode_missing",)},
 )

@@ -74,4 +74,5 @@ FAULT = Fault(
         "https://github.com/JulianoLagana/deep-machine-learning/issues/9",
         "https://github.com/allenai/allennlp/issues/243",
     ),
+    terms=("PYTHONHASHSEED",),
 )

@@ -1,6 +1,7 @@
 """Random augmentation helps with one DataLoader worker, but no longer helps with several."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 DRAW = "torch.rand(len(rows), generator=chance)"
@@ -81,4 +82,6 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/notes/faq.html#my-data-loader-workers-return-identical-random-numbers",
         "https://github.com/xingyizhou/CenterNet/issues/233",
     ),
+    cause=Cause(words.REPEATED, also=("repeated augmentation",)),
+    terms=("augmentation", "DataLoader worker", "generator"),
 )

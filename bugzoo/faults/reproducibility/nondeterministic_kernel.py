@@ -79,4 +79,5 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/pull/12217",
         "https://github.com/pytorch/pytorch/pull/45700",
     ),
+    terms=("nondeterministic kernel",),
 )

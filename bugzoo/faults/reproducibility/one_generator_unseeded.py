@@ -65,4 +65,5 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/notes/randomness.html",
         "https://tanelp.github.io/posts/a-bug-that-plagues-thousands-of-open-source-ml-projects/",
     ),
+    terms=("generator", "seed"),
 )

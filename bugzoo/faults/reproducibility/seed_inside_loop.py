@@ -1,7 +1,8 @@
 """Dropout and augmentation are on, but all curves look as if they were off. At least every run is the same."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import SEED, ZERO_GRAD
-from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.model import Cause, Fault, LookAlike
 from bugzoo.faults.verbs import before, instead
 
 LINE = "torch.manual_seed(seed)\noptimizer.zero_grad()"
@@ -61,4 +62,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/randomness.html",),
+    cause=Cause(words.REPEATED, also=("seeded again and again",)),
+    terms=("RNG state", "seed"),
 )

@@ -62,4 +62,6 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/randomness.html",),
+    terms=("seed",),
+    beside={"mlp": ("loss/double_softmax",)},
 )

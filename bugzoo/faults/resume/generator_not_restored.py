@@ -65,4 +65,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/randomness.html",),
+    terms=("generator", "checkpoint", "RNG state"),
 )

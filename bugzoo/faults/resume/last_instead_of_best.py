@@ -1,7 +1,7 @@
 """The log shows a good epoch in the middle. The number reported at the end is much worse than that epoch's."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, RESTORE_BEST
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import remove, rewrite
 
 TEST = "test_loss, accuracy = evaluate(test_loader)"
@@ -69,4 +69,6 @@ FAULT = Fault(
         "https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html",
         "https://docs.pytorch.org/tutorials/beginner/transfer_learning_tutorial.html",
     ),
+    cause=Cause("a checkpoint from the wrong epoch", also=("wrong checkpoint",)),
+    terms=("early stopping", "checkpoint", "overfitting"),
 )

@@ -1,6 +1,7 @@
 """The loss jumps where training was stopped and resumed. The final result is not that of a run without a stop."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 READ = 'optimizer.load_state_dict(saved["optimizer"])'
@@ -78,4 +79,7 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/tutorials/beginner/saving_loading_models.html",),
+    cause=Cause(either={words.OPTIMIZER_STATE: {}}),
+    terms=("checkpoint", "momentum", "optimizer state"),
+    beside={"checkpointed_mlp": ("freezing/frozen_layers",)},
 )

@@ -88,4 +88,5 @@ FAULT = Fault(
         "https://github.com/allenai/tango/issues/154",
         "https://github.com/facebookresearch/metaseq/issues/3",
     ),
+    terms=("checkpoint", "GradScaler", "loss scale"),
 )

@@ -1,6 +1,7 @@
 """The first steps after a resume are right. Then the loss no longer settles, as if training had started over."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults import words
+from bugzoo.faults.model import Cause, Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 READ = 'scheduler.load_state_dict(saved["scheduler"])'
@@ -71,4 +72,6 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/optim.html",
         "https://pytorch.org/tutorials/beginner/saving_loading_models.html",
     ),
+    cause=Cause(either={words.SCHEDULE: {}}),
+    terms=("checkpoint", "scheduler"),
 )

@@ -65,4 +65,5 @@ FAULT = Fault(
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv2d.html",
         "https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
     ),
+    terms=("shape mismatch",),
 )

@@ -55,4 +55,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.flatten.html",),
+    terms=("shape mismatch",),
 )

@@ -77,4 +77,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.Linear.html",),
+    terms=("shape mismatch",),
 )

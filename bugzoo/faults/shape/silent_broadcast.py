@@ -70,4 +70,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/broadcasting.html",),
+    terms=("broadcasting",),
 )

@@ -71,4 +71,5 @@ FAULT = Fault(
         "https://github.com/jsbaan/transformer-from-scratch/pull/6",
         "https://github.com/hackiey/QAnet-pytorch/issues/2",
     ),
+    terms=("attention head",),
 )

@@ -1,7 +1,8 @@
 """Each step takes about twice as long as last week. Since then only a NaN was searched for and fixed."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import BACKWARD, OPTIMIZER, STEP
-from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.model import Cause, Fault, LookAlike
 from bugzoo.faults.verbs import after, before, instead
 
 LINE = "torch.autograd.set_detect_anomaly(True)"
@@ -66,4 +67,6 @@ FAULT = Fault(
         "https://github.com/yenchenlin/nerf-pytorch/issues/42",
         "https://github.com/Lightning-AI/pytorch-lightning/issues/17359",
     ),
+    cause=Cause(words.UNNECESSARY),
+    terms=("anomaly mode",),
 )

@@ -83,4 +83,5 @@ FAULT = Fault(
         "https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
         "https://github.com/pytorch/pytorch/issues/39694",
     ),
+    terms=("pinned memory", "throughput"),
 )

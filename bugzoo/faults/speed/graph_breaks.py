@@ -1,7 +1,8 @@
 """torch.compile gives less speedup than expected. The profile shows the model in pieces, with Python between."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import OPTIMIZER
-from bugzoo.faults.model import Fault, LookAlike, Needs, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Needs, Swap
 from bugzoo.faults.verbs import after
 
 COMPILED = 'compiled = torch.compile(model, backend="aot_eager", dynamic=False)'
@@ -86,4 +87,6 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/119186",
         "https://github.com/isayevlab/aimnetcentral/pull/109",
     ),
+    cause=Cause(words.UNNECESSARY, also=("recompilation", "compile", "torch.compile")),
+    terms=("graph break", "profiler"),
 )

@@ -1,7 +1,8 @@
 """With torch.compile, many of the first steps are far slower than the rest. Later steps are no faster than without it."""
 
+from bugzoo.faults import words
 from bugzoo.faults.idioms import OPTIMIZER
-from bugzoo.faults.model import Fault, LookAlike, Needs, Swap
+from bugzoo.faults.model import Cause, Fault, LookAlike, Needs, Swap
 from bugzoo.faults.speed.graph_breaks import COMPILED, COMPILED_CALL, PLAIN_CALL
 from bugzoo.faults.verbs import after
 
@@ -65,4 +66,6 @@ FAULT = Fault(
         "https://github.com/mosaicml/composer/issues/2214",
         "https://github.com/HomebrewML/HeavyBall/issues/16",
     ),
+    cause=Cause(words.UNNECESSARY),
+    terms=("recompilation", "throughput"),
 )

@@ -70,4 +70,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html",),
+    terms=("throughput", "profiler", "DataLoader worker"),
 )

@@ -68,4 +68,5 @@ FAULT = Fault(
         "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",
         "https://github.com/meta-pytorch/torchtune/pull/522",
     ),
+    terms=("host sync", "profiler"),
 )

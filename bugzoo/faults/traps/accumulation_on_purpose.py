@@ -59,4 +59,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation",),
+    terms=("false positive", "gradient accumulation"),
 )

@@ -62,4 +62,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1211.5063",),
+    terms=("false positive", "gradient clipping"),
 )

@@ -70,4 +70,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html",),
+    terms=("layer norm", "eval mode"),
 )

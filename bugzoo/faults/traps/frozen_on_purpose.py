@@ -57,4 +57,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/tutorials/beginner/transfer_learning_tutorial.html",),
+    terms=("catastrophic forgetting", "frozen parameters", "requires_grad"),
 )

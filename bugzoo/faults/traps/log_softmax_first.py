@@ -54,4 +54,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",),
+    terms=("false positive", "cross-entropy", "NLL loss"),
 )

@@ -64,4 +64,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/2201.02177",),
+    terms=("generalization gap", "overfitting"),
 )

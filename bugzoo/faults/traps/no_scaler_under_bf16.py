@@ -67,4 +67,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/amp_examples.html", "https://arxiv.org/abs/1905.12322"),
+    terms=("bf16", "autocast"),
 )

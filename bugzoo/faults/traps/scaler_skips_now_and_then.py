@@ -61,4 +61,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/amp.html",),
+    terms=("GradScaler",),
 )

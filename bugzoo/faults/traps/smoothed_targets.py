@@ -74,4 +74,5 @@ FAULT = Fault(
         "https://arxiv.org/abs/1512.00567",
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",
     ),
+    terms=("label smoothing",),
 )

@@ -56,4 +56,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1608.05859",),
+    terms=("weight tying",),
 )

@@ -61,4 +61,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/data.html",),
+    terms=("false positive", "shuffle", "validation set"),
 )

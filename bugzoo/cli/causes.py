@@ -1,0 +1,40 @@
+"""`causes`: gather the words of causes from the files of faults."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bugzoo.cli import app
+from bugzoo.cli.command import App
+from bugzoo.cli.output import built, json_option
+
+group = App(no_args_is_help=True, help="Build the table of what causes are called, from the files of the faults.")
+app.add_typer(group, name="causes")
+
+
+@group.command()
+def build(
+    only_check: Annotated[
+        bool, typer.Option("--check", help="Write nothing. Exit code 1 when a table is out of date.")
+    ] = False,
+    json: Annotated[str | None, json_option()] = None,
+) -> None:
+    """Build causes.json from the files of bugzoo's faults, and from those of installed fault packs. Never edit it by hand.
+
+    Type it after a change of `cause` in a fault's file, or of `CAUSE` in its family's.
+
+    Examples:
+
+    - `bugzoo causes build`
+    - `bugzoo causes build --check`
+    """
+    from bugzoo import notebooks
+    from bugzoo.proving.cause_table import texts
+
+    tables, here = texts(), Path()
+    if only_check:
+        done = notebooks.stray(tables, here, "faults", "bugzoo causes build")
+    else:
+        done = notebooks.write_changed(tables, here)
+    built("tables of causes", len(tables), done, json, "files", only_check=only_check)
