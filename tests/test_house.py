@@ -105,6 +105,8 @@ def test_wheel_holds_lessons_and_exercises(wheel):
             assert f"bugzoo/{folder}/{file.name}" in names
     for file in (ROOT / "bugzoo" / "lessons").glob("*.py"):
         assert f"bugzoo/lessons/{file.name}" in names, "the questions are read from it"
+    for file in (ROOT / "bugzoo").rglob("*.j2"):
+        assert file.relative_to(ROOT).as_posix() in names, "pages are made of it"
     assert wheel.stat().st_size < 5 * 2**20
     assert not [name for name in names if "test" in name.split("/") or name.startswith("tests")]
 

@@ -15,6 +15,7 @@ SHIPPED = sorted(
     file
     for pattern in (
         "bugzoo/**/*.py",
+        "bugzoo/**/*.j2",
         "notebooks/*.ipynb",
         "exercises/*.ipynb",
         "README.md",

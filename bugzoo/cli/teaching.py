@@ -147,7 +147,7 @@ def _tell(draft: Any, out: Path, variants: int) -> None:
         print(f"  student/{name}.ipynb    for your students")
     print("  instructor/    answer key, solution, proof: for you alone")
     print("\nNext, once the submitted notebooks are in submitted/<student>/:\n")
-    lines = pages.commands(name).strip().splitlines()[1:-1]
+    lines = pages.commands(name).splitlines()
     print("\n".join(f"  {line}" if line else "" for line in [f"cd {out}", *lines]))
 
 

@@ -41,7 +41,7 @@ def collect(
         )
     original, people = task.original(), roster.of(students, task.people)
     found = hand_in_map.apply(found, mapped or {}, folder, {one.id for one in people})
-    found = [read(one, original, task.name) for one in found]
+    found = [read(one, original) for one in found]
     if not people:
         return once_each([replace(one, student=one.mapped or one.student) for one in found])
     matches = match(found, people, task.drawn(), task.name)

@@ -29,14 +29,11 @@ def texts(proof: Proof, students: Sequence[Own] = ()) -> dict[str, str]:
     answers = key.answers(assignment, proof.telling())
     instructor = handout.build(assignment, "instructor", answers)
     found = {
-        "README.md": pages.next_steps(assignment, bool(students)),
-        "nbgrader_config.py": pages.config(assignment, proof),
+        **pages.pages(proof, answers, bool(students)),
         f"source/{name}/{name}.ipynb": instructor,
         f"{FOLDER}/solution.ipynb": handout.build(assignment, "solution", answers),
         f"{FOLDER}/key.json": _json(key.to_json(assignment, answers, proof.limit)),
-        f"{FOLDER}/key.md": pages.answer_key(assignment, answers, proof),
         f"{FOLDER}/proof.json": _json(proof.to_json()),
-        f"{FOLDER}/proof.md": pages.proof_page(proof),
     }
     if not students:
         found[f"student/{name}.ipynb"] = _student(assignment, answers, {})

@@ -138,8 +138,8 @@ def _in_folder(folder: Path, name: str) -> Submission:
     return Submission(shown(folder.name), chosen[0], notebook=own, upload_notes=notes)
 
 
-def read(one: Submission, original: Mapping[str, Any], name: str) -> Submission:
-    """Return `one` with its file read. `original` is the notebook as handed out, `name` the assignment's."""
+def read(one: Submission, original: Mapping[str, Any]) -> Submission:
+    """Return `one` with its file read. `original` is the notebook as handed out."""
     if one.problem or one.path is None:
         return one
     try:
@@ -147,7 +147,7 @@ def read(one: Submission, original: Mapping[str, Any], name: str) -> Submission:
         one = replace(one, digest=hashlib.sha256(data).hexdigest(), timestamp=_when(one.path))
         made = _notebook(data)
         one = replace(one, tag=_tag(made))  # also of a notebook that cannot be graded: it says whose it is
-        sections, answer, notes = _look(made, original, name)
+        sections, answer, notes = _look(made, original)
         forms, odd = form_records.read(made)
         return replace(one, sections=sections, answer=answer, forms=tuple(forms), notes=(*notes, *odd))
     except Unreadable as why:
@@ -213,7 +213,7 @@ def _tag(made: dict[str, Any]) -> str:
     return str(variant.get("tag", "")) if isinstance(variant, dict) else ""
 
 
-def _look(made: dict[str, Any], original: Mapping[str, Any], name: str) -> tuple[dict[str, str], str, list[str]]:
+def _look(made: dict[str, Any], original: Mapping[str, Any]) -> tuple[dict[str, str], str, list[str]]:
     """Return sections, diagnosis cell and notes. Raises Unreadable if it is unclear what to grade."""
     about = _about(made)
     wanted = original["metadata"]["bugzoo"]

@@ -19,6 +19,7 @@ from bugzoo import course, device
 from bugzoo.course.needs import script
 from bugzoo.errors import UserError, unknown
 from bugzoo.lab.frontend import headless, kernel
+from bugzoo.lab.quiz_widgets import status
 from bugzoo.plain import plain
 
 ASIDE = "Run All leaves this cell out."
@@ -54,19 +55,19 @@ class Measurement:
         from bugzoo.lab import page
 
         self.button = w.Button(description="Measure", icon="play", button_style="primary")
-        self.told, self.shown = w.HTML(_status(f"{ASIDE} Measure runs it in a process of its own.")), w.HTML()
+        self.told, self.shown = w.HTML(status(f"{ASIDE} Measure runs it in a process of its own.")), w.HTML()
         self.button.on_click(self._pressed)
         page.keep(page.put(page.form([self.button, self.told, self.shown])), f"{ASIDE} Run this cell for the button.")
         return self
 
     def _pressed(self, _: Any) -> None:
         self.button.disabled, begin = True, time.monotonic()
-        self.told.value = _status("measuring ...")
+        self.told.value = status("measuring ...")
         try:
             self.shown.value = f"<pre>{html.escape(self.run())}</pre>"
         finally:
             self.button.disabled = False
-            self.told.value = _status(f"{time.monotonic() - begin:.0f} s")
+            self.told.value = status(f"{time.monotonic() - begin:.0f} s")
 
 
 def measure(name: str) -> str:
@@ -95,10 +96,6 @@ def find(name: str) -> tuple[course.Lesson, Any]:
             raise UserError(f"Lesson {number} has no `%%measured` cell. Its numbers come from the cells that you see.")
         raise unknown("measurement", name, [f"{number}/{other}" for other in known], "bugzoo lessons list")
     return lesson, known[key]
-
-
-def _status(text: str) -> str:
-    return f'<div class="bugzoo-status">{html.escape(text)}</div>'
 
 
 def main() -> None:

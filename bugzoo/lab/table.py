@@ -5,7 +5,6 @@
 Causes of which every check says the same stand together in one row, as the checks cannot tell them apart.
 """
 
-import html
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -13,22 +12,12 @@ from bugzoo import device
 from bugzoo.errors import UserError
 from bugzoo.lab.frontend import headless, kernel
 from bugzoo.plots._style import BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+from bugzoo.templates import render
 
 TONES = (ORANGE, SKY, GREEN, PURPLE, BLUE, RED)
 """Colors of words that are not quiet. Each cell has its word, so that no color is needed."""
 STRENGTH = "40"
 """Opacity of a cell's color, as two hexadecimal digits: text keeps a contrast of 4.5 : 1 on light and dark pages."""
-STYLE = (
-    ".bugzoo-table{overflow-x:auto;max-width:100%}"
-    ".bugzoo-table table{color:inherit;border-collapse:collapse;font-size:13px;margin:4px 0}"
-    ".bugzoo-table caption{text-align:left;padding:2px 0 6px;color:inherit}"
-    ".bugzoo-table tr,.bugzoo-table tbody tr:hover{background:transparent!important}"
-    ".bugzoo-table th,.bugzoo-table td{text-align:left;vertical-align:middle;padding:3px 10px;color:inherit;border:0}"
-    ".bugzoo-table th{font-weight:normal}.bugzoo-table thead th{font-weight:bold}"
-    ".bugzoo-table td{border-left:2px solid #8a8a8a66}"
-    ".bugzoo-table tbody tr.first>*{border-top:1px solid #8a8a8a}"
-    ".bugzoo-table:focus-visible{outline:2px solid var(--jp-brand-color1,#2196f3)}"
-)
 
 
 @dataclass(frozen=True)
@@ -54,22 +43,9 @@ class Table:
 
     def html(self) -> str:
         """Return it as an HTML table: the words of causes that look alike stand once, in a cell that spans their rows."""
-        tone = self.tones()
-        head = "".join(f'<th scope="col">{html.escape(one)}</th>' for one in ("cause", *self.checks))
-        body = ""
-        for causes, words in self.groups:
-            cells = "".join(
-                f'<td rowspan="{len(causes)}"{_colored(tone.get(word))}>{html.escape(word)}</td>' for word in words
-            )
-            for place, cause in enumerate(causes):
-                name = f'<th scope="row">{html.escape(cause)}</th>'
-                body += f'<tr class="first">{name}{cells}</tr>' if not place else f"<tr>{name}</tr>"
-        told = f"{len(self.checks)} checks by {sum(len(causes) for causes, _ in self.groups)} causes"
-        caption = f"{told}. Causes that share their cells look alike to every check.{_where()}"
-        return (
-            f'<div class="bugzoo-table" role="region" aria-label="{told}" tabindex="0"><style>{STYLE}</style><table>'
-            f"<caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-        )
+        size = f"{len(self.checks)} checks by {sum(len(causes) for causes, _ in self.groups)} causes"
+        values = {"table": self, "tones": self.tones(), "strength": STRENGTH, "size": size, "where": _where()}
+        return render("bugzoo.lab", "table.html.j2", **values)
 
     def tones(self) -> dict[str, str]:
         """Return word -> color: two words of one column share a color only if the column has more words than TONES."""
@@ -119,10 +95,6 @@ def _table(said: Mapping[str, Mapping[str, str]], quiet: Collection[str]) -> Tab
                 )
         groups.setdefault(tuple(words[check] for check in checks), []).append(cause)
     return Table(checks, tuple((tuple(causes), words) for words, causes in groups.items()), frozenset(quiet))
-
-
-def _colored(tone: str | None) -> str:
-    return f' style="background:{tone}{STRENGTH}"' if tone else ""
 
 
 def _where() -> str:

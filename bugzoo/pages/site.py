@@ -4,28 +4,22 @@ import io
 import json
 import logging
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
-from bugzoo import diagnostics, programs
+from bugzoo import course, diagnostics, programs
 from bugzoo import faults as catalogue
-from bugzoo.contracts import contracts
+from bugzoo.contracts import areas, contracts
 from bugzoo.errors import UserError
-from bugzoo.glossary import TERMS
-from bugzoo.pages import contracts as contract_pages
-from bugzoo.pages import faults, instruments, symptoms, terms
-from bugzoo.pages import programs as program_pages
-from bugzoo.pages.text import contract_page, fault_page, instrument_page, link, program_page, symptom_page
+from bugzoo.glossary import TERMS, TITLE
+from bugzoo.pages import entries
+from bugzoo.pages.text import fill
 from bugzoo.proving import ledger
+from bugzoo.scenario import fits
 
 MISSING = "The site needs mkdocs with the theme Material, which is not installed. Type `pip install 'bugzoo[docs]'`."
-HOME = """# bugzoo
-
-How the training of a neural network goes wrong. Each fault is proved by real runs: broken beside its healthy twin, on
-five seeds. Start from what you see.
-"""
 CONFIG: dict[str, Any] = {
     "site_name": "bugzoo",
     "site_description": "How the training of neural networks goes wrong, proved by real runs",
@@ -77,62 +71,56 @@ def build(out: Path, pictures: bool = True, progress: Callable[[int, int], None]
 
 def write(folder: Path, pictures: bool = True, progress: Callable[[int, int], None] | None = None) -> dict[str, int]:
     """Write the pages as Markdown below `folder`; return {"pages", "pictures"}."""
-    found = catalogue.catalogue()
-    drawn: dict[str, Path] = {}
+    curves: dict[str, Path] = {}
     if pictures:
         from bugzoo.pages.curves import draw
 
-        drawn = draw(list(found.values()), folder / "faults", progress)
-    pages = {
-        "index.md": _home(),
-        "faults/index.md": faults.overview(),
-        "symptoms/index.md": symptoms.overview(),
-        "instruments/index.md": instruments.overview(),
-        "programs/index.md": program_pages.overview(),
-        contract_pages.OVERVIEW: contract_pages.overview(),
-        "proved.md": ledger.matrix(),
-        terms.PAGE: terms.page(),
-    }
-    pages |= {
-        fault_page(one.id): faults.page(one, drawn[one.id].name if one.id in drawn else "") for one in found.values()
-    }
-    pages |= {symptom_page(name): symptoms.page(name, members) for name, members in symptoms.by_symptom().items()}
-    pages |= {instrument_page(name): instruments.page(name) for name in diagnostics.names()}
-    pages |= {program_page(name): program_pages.page(name) for name in programs.names()}
-    pages |= {contract_page(key): contract_pages.page(one) for key, one in contracts().items()}
+        curves = draw(list(catalogue.catalogue().values()), folder / "faults", progress)
+    pages = markdown({fault: file.name for fault, file in curves.items()})
     for name, text in pages.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
-    return {"pages": len(pages), "pictures": len(drawn)}
+    return {"pages": len(pages), "pictures": len(curves)}
 
 
-def _home() -> str:
-    here = "index.md"
-    ways = [
-        f"- {link('What do you see?', 'symptoms/index.md', here)} From a symptom to its possible causes.",
-        f"- {link('All faults', 'faults/index.md', here)}, {len(catalogue.catalogue())} of them.",
-        f"- {link('All instruments', 'instruments/index.md', here)}: they also work on your own training scripts.",
-        f"- {link('What the libraries demand', contract_pages.OVERVIEW, here)} and do not check: {len(contracts())} calls.",
-        f"- {link('All programs', 'programs/index.md', here)} that the faults break.",
-        f"- {link('Glossary', terms.PAGE, here)}: {len(TERMS)} terms of the field, and where each is met.",
-        f"- {link('What is proved', 'proved.md', here)}: every fault on every program that it fits.",
+def markdown(pictures: Mapping[str, str]) -> dict[str, str]:
+    """Return path below the site's root -> page. `pictures`: fault -> file name of its curves beside the page."""
+    faults, groups = catalogue.catalogue(), entries.by_symptom()
+    of_programs = [entries.program(name) for name in programs.names()]
+    of_instruments = [entries.instrument(name) for name in diagnostics.names()]
+    terms = [(term, entries.of_term(term.name)) for term in TERMS]
+    counts = {"faults": len(faults), "contracts": len(contracts()), "terms": len(TERMS)}
+    pages: list[tuple[str, str, dict[str, Any]]] = [
+        ("home", "index", counts),
+        ("faults", "faults/index", {"faults": faults.values(), "fits": fits}),
+        ("symptoms", "symptoms/index", {"groups": groups}),
+        ("instruments", "instruments/index", {"instruments": of_instruments}),
+        ("programs", "programs/index", {"programs": of_programs}),
+        ("contracts", "contracts/index", {"areas": areas()}),
+        ("glossary", "glossary", {"title": TITLE, "terms": terms, "lessons": course.numbers()}),
+        *(("program", f"programs/{values['name']}", values) for values in of_programs),
+        *(("instrument", f"instruments/{values['name']}", values) for values in of_instruments),
+        *(("contract", key, {"contract": contract}) for key, contract in contracts().items()),
+        *(("symptom", f"symptoms/{symptom}", entries.symptom(symptom, group)) for symptom, group in groups.items()),
+        *(("fault", f"faults/{key}", entries.fault(fault, pictures.get(key, ""))) for key, fault in faults.items()),
     ]
-    return HOME + "\n" + "\n".join(ways) + "\n"
+    texts = {f"{place}.md": fill(f"{name}.md.j2", here=f"{place}.md", **values) for name, place, values in pages}
+    return texts | {"proved.md": ledger.matrix()}
 
 
 def _config(out: Path) -> dict[str, Any]:
     """Return the mkdocs configuration; the navigation lists families below faults, one page each."""
     families: dict[str, list[Any]] = {}
     for fault in catalogue.catalogue().values():
-        families.setdefault(fault.family, []).append({fault.title: fault_page(fault.id)})
+        families.setdefault(fault.family, []).append({fault.title: f"faults/{fault.id}.md"})
     nav = [
         {"bugzoo": "index.md"},
-        {"What do you see?": ["symptoms/index.md", *(symptom_page(name) for name in symptoms.by_symptom())]},
+        {"What do you see?": ["symptoms/index.md", *(f"symptoms/{name}.md" for name in entries.by_symptom())]},
         {"Faults": ["faults/index.md", *({family: members} for family, members in families.items())]},
-        {"Instruments": ["instruments/index.md", *(instrument_page(name) for name in diagnostics.names())]},
-        {"Contracts": [contract_pages.OVERVIEW, *map(contract_page, contracts())]},
-        {"Programs": ["programs/index.md", *(program_page(name) for name in programs.names())]},
-        {"Glossary": terms.PAGE},
+        {"Instruments": ["instruments/index.md", *(f"instruments/{name}.md" for name in diagnostics.names())]},
+        {"Contracts": ["contracts/index.md", *(f"{name}.md" for name in contracts())]},
+        {"Programs": ["programs/index.md", *(f"programs/{name}.md" for name in programs.names())]},
+        {"Glossary": "glossary.md"},
         {"What is proved": "proved.md"},
     ]
     return CONFIG | {"docs_dir": "docs", "site_dir": str(out.absolute()), "nav": nav}

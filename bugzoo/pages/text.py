@@ -1,8 +1,18 @@
-"""Writing Markdown: tables, folded boxes, code, links between pages."""
+"""What the templates of the pages call: links between pages, code, cells of tables and numbers."""
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Any
+
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup, escape
+
+from bugzoo.diagnostics import question
+from bugzoo.faults import catalogue
+from bugzoo.proving.listing import general
+from bugzoo.templates import environment, render
 
 SYMPTOMS = {
     "crash": "It stops with an error",
@@ -23,18 +33,9 @@ SYMPTOMS = {
 """Symptom class -> how a user describes it; each has a page."""
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table; bars and line breaks in cells are escaped."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(
-        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in lines
-    )
-
-
-def folded(title: str, body: str, kind: str = "note") -> str:
-    """Return a box that is closed until it is clicked."""
-    inner = "\n".join(f"    {line}" if line.strip() else "" for line in body.splitlines())
-    return f'??? {kind} "{title.replace(chr(34), chr(39))}"\n\n{inner}'
+def cell(text: str) -> str:
+    """Return a text for a cell of a table: bars and line breaks are escaped."""
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def code(text: str, language: str = "python") -> str:
@@ -44,9 +45,11 @@ def code(text: str, language: str = "python") -> str:
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
-def link(text: str, to: str, here: str) -> str:
-    """Return a link to the page `to` on the page `here`; both are paths below the site's root."""
-    return f"[{text}]({posixpath.relpath(to, posixpath.dirname(here))})"
+@pass_context
+def link(context: Context, text: str, *place: str, fragment: str = "") -> str:
+    """Return a link from the page `here` to another page, such as `link("All faults", "faults", "index")`."""
+    page = posixpath.relpath(f"{'/'.join(place)}.md", posixpath.dirname(context["here"]))
+    return f"[{text}]({page}{fragment})"
 
 
 def number(value: float | str | None) -> str:
@@ -65,23 +68,33 @@ def span(values: Iterable[float | str | None]) -> str:
     return ", ".join([" to ".join(ends), *other] if ends else other) or "none"
 
 
-def fault_page(fault_id: str) -> str:
-    """Return the path of a fault's page."""
-    return f"faults/{fault_id}.md"
+def anchor(name: str) -> str:
+    """Return where a term stands on the page of the glossary, as Markdown makes it from the heading."""
+    return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", name.lower())).strip("-")
 
 
-def instrument_page(name: str) -> str:
-    return f"instruments/{name}.md"
+def sentence(text: str) -> str:
+    """Return a text as a sentence: a capital letter first, one full stop at its end."""
+    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
-def contract_page(contract_id: str) -> str:
-    """Return the path of a contract's page."""
-    return f"{contract_id}.md"
+def html_code(text: str) -> Markup:
+    """Return text as HTML, with its `code` marked up."""
+    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))
 
 
-def program_page(name: str) -> str:
-    return f"programs/{name}.md"
+environment("bugzoo.pages").filters |= {
+    "anchor": anchor, "cell": cell, "code": code, "general": general, "html_code": html_code, "number": number,
+    "quote": "`{}`".format, "sentence": sentence, "span": span,
+}  # fmt: skip
+environment("bugzoo.pages").globals |= {
+    "catalogue": catalogue,
+    "link": link,
+    "question": question,
+    "symptoms": SYMPTOMS,
+}
 
 
-def symptom_page(symptom: str) -> str:
-    return f"symptoms/{symptom}.md"
+def fill(template: str, **values: Any) -> str:
+    """Return a filled template. A page of the site also takes `here`, its path below the site's root."""
+    return render("bugzoo.pages", template, **values)

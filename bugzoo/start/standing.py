@@ -52,6 +52,11 @@ class Tile:
     exercises: tuple[Practice, ...] = field(default=())
 
     @property
+    def heading(self) -> str:
+        """Return the title, after the number of a lesson."""
+        return f"{self.number} · {self.title}" if self.number else self.title
+
+    @property
     def state(self) -> str:
         """Return "done", "begun", "open" or "later"; "" for the last tile."""
         if not self.link:

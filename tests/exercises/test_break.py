@@ -234,7 +234,7 @@ def test_a_class_hands_it_in_without_a_diagnosis(tmp_path: Path) -> None:
     file = tmp_path / "someone.ipynb"
     file.write_text(build(EXERCISE, "solution"))
     [found] = submission.find(tmp_path, task.name)
-    read = submission.read(found, task.original(), task.name)
+    read = submission.read(found, task.original())
     assert read.problem == "" and read.notes == () and "sort()" in "".join(read.sections.values())
     assert task.repair("", TEXT, [], strict=True, draw=3).status == "not attempted"
 

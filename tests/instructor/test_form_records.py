@@ -164,7 +164,7 @@ def test_a_submission_has_what_its_forms_kept(tmp_path: Path, text: str, draft: 
     made = json.loads(text)
     cell(made, "form")["outputs"] = shown(kept(ticket=draft.scenario.ticket), kept(form=7))["outputs"]
     hand_in(tmp_path, "ada", made, "week_3")
-    one = read_file(find(tmp_path, "week_3")[0], json.loads(text), "week_3")
+    one = read_file(find(tmp_path, "week_3")[0], json.loads(text))
     assert one.problem == "" and len(one.notes) == 1 and "one of the 3 forms" in one.notes[0]
     assert [found.cause for found in one.forms] == [ONE.cause]
 

@@ -65,5 +65,5 @@ def test_half_an_emoji_in_a_notebook_is_said(tmp_path: Path) -> None:
     made = json.loads(json.dumps(original))
     cell(made, "program-training")["source"] = ["%%program Training\n", "# \ud83d\n"]
     hand_in(tmp_path, "ada", made, NAME)
-    one = read(find(tmp_path, NAME)[0], original, NAME)
+    one = read(find(tmp_path, NAME)[0], original)
     assert "lone surrogates" in one.problem and one.digest

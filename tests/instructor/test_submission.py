@@ -25,7 +25,7 @@ def look(folder: Path, text: str, made: dict[str, Any] | str | bytes, student: s
     path = hand_in(folder, student, made if isinstance(made, str | dict) else "", NAME)
     if isinstance(made, bytes):
         path.write_bytes(made)
-    return read(find(folder, NAME)[0], json.loads(text), NAME)
+    return read(find(folder, NAME)[0], json.loads(text))
 
 
 def test_as_handed_out(tmp_path: Path, text: str, draft: Assignment) -> None:
@@ -148,16 +148,16 @@ def test_whose(tmp_path: Path, text: str) -> None:
 
 def test_no_plain_file(tmp_path: Path, text: str) -> None:
     os.mkfifo(tmp_path / "ada.ipynb")
-    assert "not a regular file" in read(find(tmp_path, NAME)[0], json.loads(text), NAME).problem
+    assert "not a regular file" in read(find(tmp_path, NAME)[0], json.loads(text)).problem
 
 
 def test_when(tmp_path: Path, text: str) -> None:
     """nbgrader's timestamp, when it is one."""
     path = hand_in(tmp_path, "ada", text, NAME)
     path.with_name("timestamp.txt").write_text("2026-11-21 10:45:51.123456 UTC\n")
-    assert read(find(tmp_path, NAME)[0], json.loads(text), NAME).timestamp == "2026-11-21 10:45:51.123456 UTC"
+    assert read(find(tmp_path, NAME)[0], json.loads(text)).timestamp == "2026-11-21 10:45:51.123456 UTC"
     path.with_name("timestamp.txt").write_text("=cmd|'/c calc'!A1\n")
-    assert read(find(tmp_path, NAME)[0], json.loads(text), NAME).timestamp == ""
+    assert read(find(tmp_path, NAME)[0], json.loads(text)).timestamp == ""
 
 
 def test_a_program_of_several_ranks_comes_back_whole(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_the_key_recovers_them(two: Path) -> None:
     for name in ("ada", "ben"):
         own, answers = task.key.of(name)
         (one,) = (one for one in find(two / "student", "week_4") if one.student == name)
-        one = read(one, task.original(), "week_4")
+        one = read(one, task.original())
         assert one.problem == "" and join(one.sections) == own.source != task.key.assignment.source
         drawn = draw(SECRET, "week_4", name)
         assert own.seed == drawn.pick("seed", 0, 9999, True) and one.tag == drawn.tag

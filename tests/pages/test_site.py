@@ -10,9 +10,7 @@ from bugzoo import faults as catalogue
 from bugzoo.contracts import contracts
 from bugzoo.errors import UserError
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.pages import curves, site, text
-from bugzoo.pages import faults as fault_pages
-from bugzoo.pages.terms import of_term
+from bugzoo.pages import curves, entries, site, text
 
 
 @pytest.fixture(scope="module")
@@ -29,28 +27,26 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.slow
 def test_everything_has_a_page(pages: dict[str, str]) -> None:
     for fault in catalogue.catalogue().values():
-        page = pages[text.fault_page(fault.id)]
+        page = pages[f"faults/{fault.id}.md"]
         assert page.startswith(f"# {fault.title}") and fault.report in page
         assert all(source in page for source in fault.sources)
-        assert text.fault_page(fault.id).removeprefix("faults/") in pages["faults/index.md"]
-    assert {text.instrument_page(name) for name in diagnostics.names()} <= set(pages)
-    assert {text.program_page(name) for name in programs.names()} <= set(pages)
+        assert f"{fault.id}.md" in pages["faults/index.md"]
+    assert {f"instruments/{name}.md" for name in diagnostics.names()} <= set(pages)
+    assert {f"programs/{name}.md" for name in programs.names()} <= set(pages)
     for name, one in contracts().items():
-        assert one.demand in pages[text.contract_page(name)] and one.breaks in pages[text.contract_page(name)]
+        assert one.demand in pages[f"{name}.md"] and one.breaks in pages[f"{name}.md"]
         assert one.demand.replace("|", "\\|") in pages["contracts/index.md"]
 
 
 def test_every_fault_is_found_by_its_symptom(pages: dict[str, str]) -> None:
     for fault in catalogue.catalogue().values():
-        assert (
-            f"({text.fault_page(fault.id).replace('faults/', '../faults/')})" in pages[text.symptom_page(fault.symptom)]
-        )
+        assert f"(../faults/{fault.id}.md)" in pages[f"symptoms/{fault.symptom}.md"]
 
 
 def test_spoilers_are_folded(pages: dict[str, str]) -> None:
     """Why, repair, hints and what only looks like one stand in boxes that are closed."""
     for fault in catalogue.catalogue().values():
-        lines = pages[text.fault_page(fault.id)].splitlines()
+        lines = pages[f"faults/{fault.id}.md"].splitlines()
         for spoiler in (fault.why, fault.fix, *fault.hints):
             assert any(spoiler in line and line.startswith("    ") for line in lines)
             assert not any(spoiler in line and not line.startswith("    ") for line in lines)
@@ -66,7 +62,7 @@ def test_no_exercise_is_given_away(pages: dict[str, str]) -> None:
 
 
 def test_numbers_come_from_the_ledger(pages: dict[str, str]) -> None:
-    page = pages[text.fault_page("loop/stale_gradients")]
+    page = pages["faults/loop/stale_gradients.md"]
     assert re.search(r"`fresh_gradient.stale_share > 0.5`\]\([^)]*\) \| 1 \| 0 \|", page)
 
 
@@ -79,9 +75,8 @@ def test_a_span(values: list, said: str) -> None:
 
 
 def test_markdown_holds_whatever_stands_in_it() -> None:
-    assert text.table(["a"], [["x | y\nz"]]).splitlines()[-1] == "| x \\| y z |"
+    assert text.cell("x | y\nz") == "x \\| y z"
     assert text.code("```\nfence").startswith("````python")
-    assert text.folded('say "it"', "one\n\ntwo") == "??? note \"say 'it'\"\n\n    one\n\n    two"
 
 
 @pytest.mark.slow
@@ -110,10 +105,9 @@ def test_the_site_is_built_and_fetches_nothing_from_elsewhere(
 @pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        fault_pages, "fault_page", lambda name: f"faults/{name}.md" if "double" not in name else "gone.md"
-    )
-    with pytest.raises(UserError, match=r"lead nowhere[\s\S]*gone\.md"):
+    right = site.markdown
+    monkeypatch.setattr(site, "markdown", lambda pictures: right(pictures) | {"index.md": "[Faults](faults/gone.md)\n"})
+    with pytest.raises(UserError, match=r"dead links[\s\S]*gone\.md"):
         site.build(tmp_path / "site", pictures=False)
 
 
@@ -133,7 +127,7 @@ def test_a_picture_is_drawn_from_a_real_run_and_kept(tmp_path: Path, monkeypatch
 
 
 def test_a_term_s_page_begins_with_the_faults_that_name_it_first() -> None:
-    faults = of_term("zero_grad")
+    faults = entries.of_term("zero_grad")
     assert [fault.id.partition("/")[2] for fault in faults] == [
         "stale_gradients",
         "step_every_n_never_zeroed",

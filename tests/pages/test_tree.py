@@ -4,7 +4,7 @@ import pytest
 
 from bugzoo import faults as catalogue
 from bugzoo.pages import tree
-from bugzoo.pages.symptoms import by_symptom
+from bugzoo.pages.entries import by_symptom
 from bugzoo.pages.tree import Fork, grow
 from bugzoo.proving import ledger
 

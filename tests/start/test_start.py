@@ -100,7 +100,7 @@ def test_the_legend_names_every_color_and_every_sign() -> None:
     assert shown == set(page.STATES) and all(
         f'<span class="mark {state}">{page.STATES[state]}<' in written for state in shown
     )
-    assert all(f".bugzoo-map .{state} " in page.STYLE for state in ("done", "begun", "later"))
+    assert all(f".bugzoo-map .{state} " in written for state in ("done", "begun", "later"))
     assert all(page.DONE in said and "✓ passed, … tried, ○ open" in said for said in (written, text))
 
 
