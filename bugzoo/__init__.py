@@ -12,6 +12,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` itself is not needed to start
     from typing import Any
 
+    from bugzoo.diagnostics import Suspect, Verdict
+    from bugzoo.diagnostics.checkup import checkup
+    from bugzoo.errors import UserError
+    from bugzoo.running import Run
+    from bugzoo.scenario import Scenario
+    from bugzoo.watching import Trace, watch
+
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -25,7 +32,7 @@ _HOMES = {
     "UserError": "bugzoo.errors",
 }
 
-__all__ = ["__version__", *_HOMES]
+__all__ = ["Run", "Scenario", "Suspect", "Trace", "UserError", "Verdict", "__version__", "checkup", "watch"]
 
 
 def __getattr__(name: str) -> "Any":

@@ -19,7 +19,7 @@ from bugzoo.injection import Injection, diff, inject
 from bugzoo.syntax import assigned, source_lines, written
 
 if TYPE_CHECKING:
-    from bugzoo.running.result import Run
+    from bugzoo.running import Run
 
 SIZES = ("tiny", "full")
 _LETTERS = "BCDFGHJKMNPQRSTVWXYZ"  # without vowels, so that no ticket spells a word
@@ -283,7 +283,7 @@ class Scenario:
     def run(
         self,
         where: str = "here",
-        on_step: Callable[[dict], None] | None = None,
+        on_step: Callable[[dict[str, Any]], None] | None = None,
         after: str | None = None,
         **extra: Any,
     ) -> "Run":

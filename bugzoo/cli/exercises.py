@@ -60,7 +60,7 @@ def check(
         from bugzoo.proving.browser import check_there
 
         check_there()
-    from bugzoo.running.cluster import connected
+    from bugzoo.running import connected
 
     with connected(executor) as pool, progress("submissions", json) as tell:
         from bugzoo.proving.check import check as prove

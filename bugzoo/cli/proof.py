@@ -66,7 +66,7 @@ def verify(
         options |= {"--device cuda": device != "cpu"}
         _sample(sample, [*(faults or ()), *(program or ()), *(name for name, given in options.items() if given)], json)
         return
-    from bugzoo.running.cluster import connected
+    from bugzoo.running import connected
 
     with connected(executor) as pool:
         from bugzoo.proving.verify import verify as prove

@@ -253,7 +253,7 @@ def grade(
             f"grading: reading the hand-ins in {submissions} ...", file=sys.stderr, flush=True
         )  # imports take seconds
     from bugzoo.instructor import classroom, gradebook, tasks
-    from bugzoo.running.cluster import connected
+    from bugzoo.running import connected
 
     task = tasks.load(assignment)
     task.people = {one.id: vars(one) for one in known} | task.people

@@ -1,6 +1,6 @@
 """What a loss applies itself: scores that went through a softmax or an exponential before it."""
 
-from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
+from bugzoo.contracts.model import PAGES, Call, Contract, Measure, Numbers
 from bugzoo.contracts.values import SAID, made_by
 
 _F = "torch.nn.functional."
@@ -8,7 +8,7 @@ _GENERATED = PAGES + "generated/torch.nn."
 FLOOR, STUCK = "loss falls little", "nothing learned"
 
 
-def _made(name: str, of: tuple[str, ...]):
+def _made(name: str, of: tuple[str, ...]) -> Measure:
     def measure(call: Call) -> Numbers | None:
         if name == "input" and "log_input" in call.arguments and not call["log_input"]:
             return None

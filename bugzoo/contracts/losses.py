@@ -1,6 +1,6 @@
 """Losses: which values inputs and targets may have. The modules of `torch.nn` call the same functions."""
 
-from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
+from bugzoo.contracts.model import PAGES, Call, Contract, Measure, Numbers
 from bugzoo.contracts.values import largest, off_from_one, smallest
 
 _F = "torch.nn.functional."
@@ -16,7 +16,7 @@ def _kl_target(call: Call) -> Numbers | None:
     return None if call["log_target"] else {"smallest": smallest(call.tensor("target"))}
 
 
-def _unit(name: str = "target"):
+def _unit(name: str = "target") -> Measure:
     def measure(call: Call) -> Numbers:
         target = call.tensor(name)
         return {"smallest": smallest(target), "largest": largest(target)}

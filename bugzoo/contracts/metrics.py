@@ -46,7 +46,7 @@ def _decided(call: Call) -> Numbers | None:
     return {"values": float(len(np.unique(scores))), "rows": float(len(scores))}
 
 
-def _loaders(call: Call) -> list[DataLoader]:
+def _loaders(call: Call) -> list[DataLoader[Any]]:
     """Return the loaders that the calling function names: its variables, and those of its object or module."""
     if call.frame is None:
         return []

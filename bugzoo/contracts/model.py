@@ -97,6 +97,10 @@ class Call:
         return dense(self[name], name)
 
 
+Measure = Callable[[Call], Numbers | None]
+"""Takes the numbers that a contract judges from a call; None where the call is not of its kind."""
+
+
 @dataclass(frozen=True)
 class Contract:
     """What a call demands. `measure` looks at a call, `broken` judges the numbers."""
@@ -113,7 +117,7 @@ class Contract:
     page: str
     """Address of the documentation."""
     kind: str
-    measure: Callable[[Call], Numbers | None]
+    measure: Measure
     """Return numbers, or None if the call asks for nothing here. Raises Aside where it cannot judge."""
     broken: Callable[[Numbers], bool]
     breaks: str

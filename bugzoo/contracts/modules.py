@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
+from bugzoo.contracts.model import PAGES, Call, Contract, Measure, Numbers
 
 _PAGE = PAGES + "generated/torch.nn.Module.html"
 HOOKS = ("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook")
@@ -25,7 +25,7 @@ def _taken(call: Call) -> Numbers | None:
     }
 
 
-def _hooks(name: str):
+def _hooks(name: str) -> Measure:
     def measure(call: Call) -> Numbers:
         code = getattr(call["hook"], "__code__", call["hook"])
         held = getattr(call["self"], _STORE[name]).values()

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
-from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
+from bugzoo.contracts.model import PAGES, Call, Contract, Measure, Numbers
 from bugzoo.contracts.schedules import CHAIN, FLOOR, NEAR_NOTHING, STUCK
 
 _S = "torch.optim.lr_scheduler."
@@ -25,7 +25,7 @@ def _epoch_numbers(call: Call) -> Numbers | None:
     }
 
 
-def _worse(mode: str):
+def _worse(mode: str) -> Measure:
     """Look whether the rate was cut while the metric went, from its first value, only in the direction that counts as worse."""
     sign = 1 if mode == "min" else -1
 

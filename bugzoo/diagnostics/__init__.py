@@ -25,25 +25,39 @@ from bugzoo.running.reading import Reading
 from bugzoo.syntax import parse
 
 if TYPE_CHECKING:
+    from bugzoo.diagnostics._sequences import Call, shifted
+    from bugzoo.diagnostics._tools import batches, model_of
     from bugzoo.diagnostics.checkup import Report
     from bugzoo.running.result import Run
 
 __all__ = [
+    "Call",
     "NotApplicable",
     "Suspect",
     "Verdict",
+    "batches",
     "examine",
     "instrument",
     "judge_all",
     "measure_all",
+    "model_of",
     "names",
     "question",
     "read",
     "reread",
     "reruns",
+    "shifted",
     "tools",
 ]
+_HOMES = {"Call": "_sequences", "shifted": "_sequences", "batches": "_tools", "model_of": "_tools"}
+"""Name -> its module, which imports torch."""
 _NO_INSTRUMENTS = {"verdict", "checkup", "numbers", "conditions", "places", "causes", "bug_report"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 def names() -> list[str]:
@@ -143,7 +157,8 @@ def read(name: str, run: "Run", *more: Any) -> Reading:
 
 def reread(name: str, run: "Run", job: Any) -> Reading:
     """As `read`, with the further runs of `job` that the instrument compares with `run`, where they can show anything."""
-    if why := getattr(instrument(name), "needless", lambda source: "")(job.source):
+    needless = getattr(instrument(name), "needless", None)
+    if needless and (why := needless(job.source)):
         return Reading(why_not=why)
     try:
         more = instrument(name).again(job)

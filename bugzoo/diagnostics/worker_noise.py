@@ -7,6 +7,7 @@ workers drew the same, and `repeated` whether the first draw of another epoch is
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.utils.data import DataLoader
@@ -87,7 +88,7 @@ def measure(run: Run) -> Numbers:
     )
 
 
-def _fetched(loader: DataLoader, rows: list[int]) -> list[list[torch.Tensor]]:
+def _fetched(loader: DataLoader[Any], rows: list[int]) -> list[list[torch.Tensor]]:
     """The tensors of one batch that is fetched three times: by the first worker, by the second, and by the first again."""
     again = DataLoader(
         loader.dataset,

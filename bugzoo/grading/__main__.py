@@ -7,7 +7,7 @@ from bugzoo.grading import set_aside
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Result
 from bugzoo.grading.serve import serve
-from bugzoo.running.warm import warm_up
+from bugzoo.running import warm_up
 
 
 def answer(name: str, question: dict[str, Any]) -> Result:

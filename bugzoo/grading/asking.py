@@ -52,7 +52,7 @@ def _listen(errors: Any, complaints: list[str], tell: stages.Tell) -> None:
                 complaints.append(line.strip())
 
 
-def _end(grader: subprocess.Popen) -> None:
+def _end(grader: subprocess.Popen[str]) -> None:
     """Stop the grading process so that it ends its workers and deletes its files; kill it if it does not stop."""
     for ask_it in (lambda: grader.send_signal(signal.SIGINT), grader.kill):
         ask_it()

@@ -2,7 +2,7 @@
 
 import math
 import threading
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from bugzoo import kept
 from bugzoo.fingerprint import code_of, of_files
 from bugzoo.grading import evaluation, reference, salt
+from bugzoo.grading.isolation import isolate
 from bugzoo.grading.reference import trusted
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Job, Limits, Run, run_worker, sandbox
@@ -76,7 +77,7 @@ def _job(scenario: Scenario, text: str) -> Job:
     if sandbox.missing():
         return job
     with trusted:
-        return replace(job, isolated=True, instead=reference.unseen(scenario))
+        return isolate(job, reference.unseen(scenario))
 
 
 def known(scenario: Scenario) -> bool:
@@ -98,7 +99,7 @@ def _code() -> str:
     return found
 
 
-def _trusted_questions(scenario: Scenario):
+def _trusted_questions(scenario: Scenario) -> tuple[Any, Any]:
     with trusted:
         return reference.questions(scenario)
 
@@ -115,7 +116,7 @@ def untouched(run: Run) -> int:
     return sum(math.prod(shape) for (_, shape), changed in most.items() if changed == 0)
 
 
-def weights(arrays: dict) -> dict:
+def weights(arrays: dict[str, Any]) -> dict[str, Any]:
     """Return the exported state_dict from a run's arrays, without the prefixes of DDP or torch.compile."""
     found = {name.removeprefix("model."): value for name, value in arrays.items() if name.startswith("model.")}
     for wrapper in ("module.", "_orig_mod."):

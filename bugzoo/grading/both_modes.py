@@ -11,9 +11,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from bugzoo.diagnostics import dependency
-from bugzoo.diagnostics._sequences import Call, shifted
-from bugzoo.diagnostics._tools import batches, model_of
+from bugzoo.diagnostics import Call, batches, dependency, model_of, shifted
 from bugzoo.rerun.model import call, main_output, quiet
 from bugzoo.running import Run
 

@@ -20,7 +20,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from bugzoo.diagnostics import instrument, measure_all, names
 from bugzoo.grading import both_modes
 from bugzoo.grading.rows import sketch
-from bugzoo.running.reading import Reading
+from bugzoo.running import Reading
 
 _WATCHED = (
     (F, ("cross_entropy", "nll_loss", "softmax", "log_softmax", "relu", "mse_loss", "scaled_dot_product_attention")),

@@ -13,8 +13,7 @@ import torch
 from torch import nn
 
 from bugzoo.grading.loop_body import CannotRepeat, LoopBody, candidates, difference
-from bugzoo.running.reading import Reading
-from bugzoo.running.torch_state import preserved
+from bugzoo.running import Reading, preserved
 from bugzoo.watching import npz
 from bugzoo.watching.steps import Step, Tensors, read
 

@@ -41,7 +41,7 @@ def space(source: str, program: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def _space(source: str, program: str) -> dict[str, Any]:
-    from bugzoo.running.torch_state import preserved
+    from bugzoo.running import preserved
 
     head = source.split("# %% Training")[0]
     names: dict[str, Any] = {"__name__": "reference"}

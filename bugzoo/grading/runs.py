@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from bugzoo.errors import UserError
 from bugzoo.grading import baseline, drawing, each_step, reference, second_run, speed
+from bugzoo.grading.isolation import isolate
 from bugzoo.grading.model import Check
 from bugzoo.grading.readings import measured, spared
 from bugzoo.grading.reference import trusted
@@ -95,19 +96,18 @@ def job_of(text: str, case: Scenario, seconds: float, isolated: bool, spared: Se
     with trusted:
         inputs, _ = reference.questions(case)
         instead = reference.unseen(case) if isolated else {}
-    return Job(
+    job = Job(
         text,
         file="program.py",
         limits=Limits(seconds=seconds, memory_mib=tolerances(case).memory_mib, processes=16, result_mib=RESULT_MIB),
         after="bugzoo.grading.inside:examine",
         after_args={"control": reference.control(inputs).tolist(), "dtype": str(inputs.dtype), "spared": list(spared)},
-        isolated=isolated,
-        instead=instead,
         ranks=case.ranks,
         export=("model",),
         predict=(inputs,),
         quiet=True,  # a script without a model is judged below
     )
+    return isolate(job, instead) if isolated else job
 
 
 def run_of(job: Job) -> Run:

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from bugzoo.grading.model import Check, state_of
 from bugzoo.grading.unreadable import usable
-from bugzoo.running import Job, Run, run_worker
-from bugzoo.running.pool import run_all
+from bugzoo.running import Job, Run, run_all, run_worker
 from bugzoo.scenario import Scenario
 
 SLOWER = 1.6

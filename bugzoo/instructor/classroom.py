@@ -22,7 +22,7 @@ from bugzoo.instructor.records import MISSING, UNGRADED, Record
 from bugzoo.instructor.roster import Student
 from bugzoo.instructor.submission import Submission
 from bugzoo.instructor.tasks import Gradable
-from bugzoo.running.pool import run_all
+from bugzoo.running import run_all
 from bugzoo.scenario import with_settings
 
 Progress = Callable[[int, int], None]

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from bugzoo.errors import UserError
+from bugzoo.grading.isolation import isolate
 from bugzoo.grading.notebook import STUB
 from bugzoo.grading.parse_answers import number
 from bugzoo.instructor.form_records import FORMS
@@ -62,7 +63,8 @@ def records(
         "given": {name: one or {} for name, one in zip_longest(NAMES, begun)}, "text": text, "mark": _MARK
     }  # fmt: skip
     limits = Limits(seconds=20, memory_mib=1024, processes=8)
-    run = run_worker(Job(source, file="diagnosis.py", limits=limits, isolated=sandbox.needed(strict), watch=False))
+    job = Job(source, file="diagnosis.py", limits=limits, watch=False)
+    run = run_worker(isolate(job) if sandbox.needed(strict) else job)
     if run.spoilt:
         return [_plain(one) for one in begun], "the cell left files that cannot be read"
     if run.trouble:

@@ -25,7 +25,7 @@ from bugzoo.grading.trials.attacks import attacks
 from bugzoo.instructor import combinations, handout, visible
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
 from bugzoo.instructor.visible import Progress, Sight
-from bugzoo.running.pool import run_all
+from bugzoo.running import run_all
 
 TRIED = {"repair": 1, "pretence": 4}
 """How many repairs and pretences of each fault are graded here; `bugzoo check` proves all that its file names.

@@ -77,7 +77,8 @@ def measure(cases: Sequence[Scenario], progress: Progress | None = None, fresh: 
     return measured(wanted, None, progress, fresh)[0]
 
 
-Results = dict[frozenset[str], list[dict[str, Any]]]
+Seeds = list[dict[str, Any]]
+Results = dict[frozenset[str], Seeds]
 
 
 def _sight(fault: Fault, results: Results, ids: tuple[str, ...], program: str) -> Sight:
@@ -100,7 +101,7 @@ def _sight(fault: Fault, results: Results, ids: tuple[str, ...], program: str) -
     return sight
 
 
-def _problem(fault: Fault, together: list, repaired: list, alone: list, ids: tuple[str, ...], program: str) -> str:
+def _problem(fault: Fault, together: Seeds, repaired: Seeds, alone: Seeds, ids: tuple[str, ...], program: str) -> str:
     """Return why this fault is useless in the combination, in numbers; empty if it is fine."""
     others = " and ".join(name for name in ids if name != fault.id)
     for text in fault.evidence:
@@ -141,7 +142,7 @@ def _culprits(fault: Fault, results: Results, ids: tuple[str, ...]) -> list[str]
     return guilty or others
 
 
-def _numbers(results: list[dict[str, Any]], name: str) -> list[float | str | None]:
+def _numbers(results: Seeds, name: str) -> list[float | str | None]:
     found = [number(result, name) for result in results]
     return [str(value) if value == float("inf") else value for value in found]
 

@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 import traitlets
 
 from bugzoo.lab.engine import Point
-from bugzoo.plots._smoothing import comparable, named, smoothed, window
+from bugzoo.plots import comparable, smoothed, smoothed_label, window
 from bugzoo.plots.comparison import BROKEN, FAINT, HEALTHY
 
 MOST = 1500
@@ -64,7 +64,7 @@ class Sheet(go.FigureWidget):
     def _shared(self) -> Code:
         return Code.shared()
 
-    def set_state(self, sync_data: dict) -> None:
+    def set_state(self, sync_data: dict[str, Any]) -> None:
         """Ignore state from the page."""
 
     def again(self, axes: bool) -> None:
@@ -152,7 +152,7 @@ class Chart:
     def _draw(self, which: str, points: Sequence[Point]) -> None:
         table = np.array(points, dtype=np.float64).reshape(-1, 3)
         kept = thinned(len(table))
-        name = named(RUNS[which][0] + self.places.get(which, ""), self._width)
+        name = smoothed_label(RUNS[which][0] + self.places.get(which, ""), self._width)
         for column, (faint, mean) in enumerate(self._curves(which), start=1):
             values = np.where(table[:, column] > 0, table[:, column], np.nan)  # a logarithm needs more than 0
             mean.name = name

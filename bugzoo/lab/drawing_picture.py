@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bugzoo.course.drawings import Axis, Drawing
-from bugzoo.plots._style import GREEN, ORANGE, PURPLE, STYLES, legend, prepare
+from bugzoo.plots import GREEN, ORANGE, PURPLE, STYLES, legend, prepare
 from bugzoo.plots.comparison import BROKEN, HEALTHY
 
 COLORS = (HEALTHY, GREEN, PURPLE, ORANGE)

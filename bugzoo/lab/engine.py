@@ -16,9 +16,8 @@ from bugzoo.errors import UserError
 from bugzoo.lab.borders import Border
 from bugzoo.lab.frontend import load
 from bugzoo.running import Job, Run, run_here, run_worker
-from bugzoo.running.worker import stop_all as stop_workers
-from bugzoo.watching import StopRun
-from bugzoo.watching.trace import Trace
+from bugzoo.running import stop_all as stop_workers
+from bugzoo.watching import StopRun, Trace
 
 _turn = threading.Lock()
 """Random generators, sys.argv and torch's hooks belong to the whole process: one run at a time."""

@@ -99,8 +99,7 @@ def picture(
 
     `run` and `twin` bring their validation losses.
     """
-    from bugzoo.plots import comparison
-    from bugzoo.plots._style import GREY, see_through
+    from bugzoo.plots import GREY, comparison, see_through
 
     numbers: dict[str, Any] = {"broken": _curves(points, run), "healthy": _curves(twin_points, twin), "marks": marks}
     bad = first_bad(points) if explain else None

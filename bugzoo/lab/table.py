@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bugzoo import device
 from bugzoo.errors import UserError
 from bugzoo.lab.frontend import headless, kernel
-from bugzoo.plots._style import BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+from bugzoo.plots import BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 from bugzoo.templates import render
 
 TONES = (ORANGE, SKY, GREEN, PURPLE, BLUE, RED)

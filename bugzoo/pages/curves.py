@@ -18,10 +18,9 @@ def draw(faults: Sequence[Fault], folder: Path, progress: Progress | None = None
 
     A fault that needs a missing device, such as CUDA, gets no picture.
     """
-    from bugzoo.plots._style import GREY, see_through
+    from bugzoo.plots import GREY, see_through
     from bugzoo.plots.comparison import picture
-    from bugzoo.running.many import run_job
-    from bugzoo.running.pool import run_all
+    from bugzoo.running import run_all, run_job
 
     chosen = [fault for fault in faults if not fault.needs.cuda]
     pairs = [_jobs(fault) for fault in chosen]

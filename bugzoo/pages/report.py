@@ -76,8 +76,7 @@ def _loss(run: Any) -> str:
 
 def _curves(run: Any) -> str:
     """Return loss and gradient norm over the steps, side by side, as SVG."""
-    from bugzoo.plots import loss_curve
-    from bugzoo.plots._style import BLUE, absent, curve, prepare
+    from bugzoo.plots import BLUE, absent, curve, loss_curve, prepare
 
     figure, (left, right) = _axes(2, (9.6, 3.0))
     loss_curve.draw(run, left)

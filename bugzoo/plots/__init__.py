@@ -12,9 +12,29 @@ from typing import Any
 from bugzoo.diagnostics import instrument, question
 from bugzoo.diagnostics import names as instruments
 from bugzoo.errors import unknown
-from bugzoo.plots._style import absent, bars, numbers_of, prepare
+from bugzoo.plots._smoothing import comparable, smoothed, smoothed_label, window
+from bugzoo.plots._style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    STYLES,
+    absent,
+    bars,
+    curve,
+    legend,
+    numbers_of,
+    prepare,
+    see_through,
+)  # fmt: skip
 
-__all__ = ["draw", "names"]
+__all__ = [
+    "BLUE", "GREEN", "GREY", "ORANGE", "PURPLE", "RED", "SKY", "STYLES", "absent", "bars", "comparable", "curve", "draw",
+    "legend", "names", "prepare", "see_through", "smoothed", "smoothed_label", "window",
+]  # fmt: skip
 
 
 def names() -> list[str]:
@@ -36,7 +56,7 @@ def draw(name: str, data: Any, ax: Any) -> Any:
 def _default(name: str, data: Any, ax: Any) -> None:
     """Draw the numbers that the instrument's judge shows as bars: shares from 0 to 1, others on a common scale."""
     numbers = numbers_of(data, name)
-    shown = instrument(name).judge(numbers).numbers if numbers else {}
+    shown: dict[str, float] = instrument(name).judge(numbers).numbers if numbers else {}
     prepare(ax, question(name))
     ax.title.set_wrap(True)
     if not bars(ax, {key.replace("_", " "): value for key, value in shown.items()}):

@@ -34,7 +34,7 @@ def smoothed(values: Sequence[float] | np.ndarray, width: int) -> np.ndarray:
     return np.where(known, total / np.maximum(count, 1), np.nan)
 
 
-def named(name: str, width: int) -> str:
+def smoothed_label(name: str, width: int) -> str:
     """Return a curve's name in a legend, with what was done to it."""
     return name if width <= 1 else f"{name} (mean of the last {width} steps)"
 

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bugzoo.files import write_atomic
-from bugzoo.plots._smoothing import comparable, named, smoothed, window
+from bugzoo.plots._smoothing import comparable, smoothed, smoothed_label, window
 
 # vermilion and light blue: distinct with every kind of color vision, at least 3 : 1 on a white and on a dark page
 BROKEN, HEALTHY = "#d55e00", "#4b98c9"
@@ -77,7 +77,7 @@ def _curve(ax: Axes, values: Sequence[float], colour: str, label: str, width: in
     steps = range(1, len(values) + 1)
     if width > 1:
         ax.plot(steps, smoothed(values, 1), color=colour, linewidth=0.8, alpha=FAINT)
-    ax.plot(steps, smoothed(values, width), color=colour, linewidth=1.7, label=named(label, width))
+    ax.plot(steps, smoothed(values, width), color=colour, linewidth=1.7, label=smoothed_label(label, width))
 
 
 def _mark(upper: Axes, lower: Axes, step: int, text: str, row: int, ink: str) -> None:

@@ -37,7 +37,7 @@ from bugzoo.grading.model import Exercise
 from bugzoo.grading.trials import AT_MOST, DECOY, FIVE, HALF, LEAKS, TOUCHED, VIEWS, Trial, reliable, told, verdict
 from bugzoo.proving import code, decoys, fives, leaks, ledger, shown
 from bugzoo.proving.tried import conditions, judged_by
-from bugzoo.running.pool import run_all
+from bugzoo.running import run_all
 
 Place = tuple[str, str, str]
 """(exercise, kind, name) of one trial."""

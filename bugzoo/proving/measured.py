@@ -15,10 +15,8 @@ from bugzoo import kept
 from bugzoo.diagnostics import measure_all, reruns
 from bugzoo.machine import cores
 from bugzoo.proving.code import core, measuring
-from bugzoo.running import Job, Run
-from bugzoo.running.many import run_job
-from bugzoo.running.pool import run_all
-from bugzoo.running.reading import Reading, to_json
+from bugzoo.running import Job, Reading, Run, run_all, run_job
+from bugzoo.running.reading import to_json
 
 SHORT = 60
 """Seconds: a job with a lower limit is expected to hang."""

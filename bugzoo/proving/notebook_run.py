@@ -9,7 +9,7 @@ import threading
 from typing import Any
 from unittest.mock import patch
 
-from bugzoo.running.worker import stopped_by
+from bugzoo.running import stopped_by
 
 
 def run_notebook(text: str, seconds: int = 300) -> list[dict[str, Any]]:

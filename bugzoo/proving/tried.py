@@ -245,7 +245,7 @@ def grade_all(
     if not waiting:
         return 0
     from bugzoo.grading.trials import reliable
-    from bugzoo.running.pool import run_all
+    from bugzoo.running import run_all
 
     done = 0
 

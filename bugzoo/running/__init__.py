@@ -7,40 +7,53 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bugzoo.running.cluster import connected
     from bugzoo.running.here import run_here
     from bugzoo.running.job import Job, Limits
-    from bugzoo.running.many import run_many
+    from bugzoo.running.many import run_job, run_many
+    from bugzoo.running.pool import run_all
     from bugzoo.running.reading import Reading
     from bugzoo.running.result import Run
     from bugzoo.running.resume import stopped_and_resumed
+    from bugzoo.running.torch_state import preserved
     from bugzoo.running.warm import cool_down, warm_up
-    from bugzoo.running.worker import run_worker, stop_all
+    from bugzoo.running.worker import run_worker, stop_all, stopped_by
 
 __all__ = [
     "Job",
     "Limits",
     "Reading",
     "Run",
+    "connected",
     "cool_down",
+    "preserved",
+    "run_all",
     "run_here",
+    "run_job",
     "run_many",
     "run_worker",
     "stop_all",
     "stopped_and_resumed",
+    "stopped_by",
     "warm_up",
 ]
 
 _HOMES = {
+    "connected": "cluster",
     "run_here": "here",
     "Job": "job",
     "Limits": "job",
+    "run_job": "many",
     "run_many": "many",
+    "run_all": "pool",
     "Reading": "reading",
     "Run": "result",
+    "preserved": "torch_state",
     "cool_down": "warm",
     "warm_up": "warm",
     "run_worker": "worker",
     "stop_all": "worker",
+    "stopped_by": "worker",
     "stopped_and_resumed": "resume",
 }
 

@@ -51,7 +51,7 @@ def enter(
         if job.after:
             resolve(job.after)  # imported now, because the sandbox shows only a few packages of bugzoo
         try:
-            place = isolate(folder, job.limits.result_mib, job.instead)
+            place = isolate(folder, job.limits.result_mib, job.withheld or {})
             confine(job)
         except (OSError, RuntimeError) as error:
             os.write(gate, str(error).encode()[:2000])

@@ -77,7 +77,7 @@ def execute(
     on_step: Callable[[dict[str, Any]], None] | None = None,
     watch: bool = True,
     watch_settings: Mapping[str, Any] | None = None,
-    printed: contextlib.AbstractContextManager | None = None,
+    printed: contextlib.AbstractContextManager[Any] | None = None,
     started: Callable[[Trace], None] | None = None,
     explain: bool = True,
 ) -> Run:

@@ -14,11 +14,12 @@ Compute the score from unknown targets: give `Job.predict` the inputs, keep the 
 `Run.arrays["predictions"]` on the trusted side. Or load exported weights into the grader's own model.
 Never send targets into the worker.
 
-Held-out examples that this machine has installed are withheld (`bugzoo.withheld`): scikit-learn's last 360 digits and
-last 88 patients, and the held-out part of Python's help texts, in every copy in the usual places. Other files lie over
-them, so a script loads the same shapes and the same training data, but finds no answer. Generated examples are drawn with
-a salt that stays outside (`bugzoo.grading.salt`). Targets that follow from the inputs by a rule still count as known: sums
-modulo a number, the label of a generated review. So do the first words of a held-out line of `word_lines`.
+`Job.withheld` says which installed files a submission must not read. A grader fills it with the held-out examples:
+scikit-learn's last 360 digits and last 88 patients, and the held-out part of Python's help texts, in every copy in the
+usual places. Other files lie over them, so a script loads the same shapes and the same training data, but finds no
+answer. Generated examples are drawn with a salt that stays outside. Targets that follow from the inputs by a rule still
+count as known: sums modulo a number, the label of a generated review. So do the first words of a held-out line of
+`word_lines`.
 """
 
 import fcntl
@@ -39,6 +40,8 @@ import bugzoo
 from bugzoo.running import identity, mounts, seccomp
 from bugzoo.running.job import MOST_FILES, WORK, Job
 
+_MANUALS = ("/usr/share/doc", "/usr/share/info")
+"""The system's manuals, which may hold the texts of Python's help. No submission needs them."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 _NEWUTS, _NEWIPC, _NEWPID = 0x4000000, 0x8000000, 0x20000000
 ROOMS = (
@@ -199,6 +202,15 @@ def visible() -> list[Path]:
     if any(Path(here).is_relative_to(place) for place in chosen):
         chosen.append(Path(bugzoo.__file__).parent)
     return chosen
+
+
+def empty_folders() -> dict[str, str]:
+    """Return the folders that the sandbox shows empty, each with "": manuals, this user's record and cache, where visible."""
+    from bugzoo import kept, record  # not shown in the sandbox, where this module is imported for several ranks
+
+    shown = [Path(os.path.realpath(place)) for place in visible()]
+    private = [Path(os.path.realpath(place)) for place in (*_MANUALS, record.folder(), kept.folder())]
+    return {str(folder): "" for folder in private if folder.is_dir() and any(map(folder.is_relative_to, shown))}
 
 
 def _show(place: Path, root: Path, read_only: bool = True) -> None:

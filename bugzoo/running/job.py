@@ -93,8 +93,9 @@ class Job:
     """With an overlay: this is a repeated run. The script can open no connection, and start only loader workers."""
     isolated: bool = False
     """For other people's code: no network, read-only files except a temporary folder, an empty environment."""
-    instead: Mapping[str, str] = field(default_factory=dict)
-    """With `isolated`: installed path -> path of what the script sees there, besides what `bugzoo.withheld` always replaces."""
+    withheld: Mapping[str, str] | None = None
+    """With `isolated`: installed path -> path of what the script sees there, on the machine that runs the job; "" for an empty
+    folder. A grader fills it (`bugzoo.grading.isolation`). An isolated job without it is refused; {} is for our own code."""
     export: tuple[str, ...] = ()
     """Names of the script whose tensors are returned in `Run.arrays`: a module's state_dict, a tensor, an array."""
     predict: tuple[np.ndarray, ...] = ()
@@ -122,6 +123,8 @@ class Job:
             raise UserError(f"Job: the file name {strange[0]!r} is not allowed; use letters, digits, '_', '-' and '.'.")
         if self.files and not self.bring_mib:
             raise UserError("Job: files are given, but the script has no folder of its own; set bring_mib above 0.")
+        if self.isolated and self.withheld is None:
+            raise UserError("Job: isolated=True needs withheld, what the sandbox withholds; for your own code use {}.")
         if self.after is not None and ":" not in self.after:
             raise UserError(f"Job: after={self.after!r} is not allowed; write it as 'module:function'.")
 

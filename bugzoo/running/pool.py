@@ -32,7 +32,7 @@ def run_all(
     own = executor is None
     parse_in_threads()
     pool = executor or ThreadPoolExecutor(workers or cores(), thread_name_prefix="bugzoo")
-    futures: dict[Future, int] = {}
+    futures: dict[Future[Done], int] = {}
     try:
         for index, item in enumerate(items):
             futures[pool.submit(function, item)] = index

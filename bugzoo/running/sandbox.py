@@ -23,7 +23,7 @@ def missing() -> str:
         if portable():
             return NO_SANDBOX
         if "why" not in _known:
-            run = run_worker(Job("pass", isolated=True, watch=False, limits=Limits(seconds=60)))
+            run = run_worker(Job("pass", isolated=True, withheld={}, watch=False, limits=Limits(seconds=60)))
             if run.outcome == "stopped":
                 raise KeyboardInterrupt
             if run.outcome != "finished" and not run.trouble:

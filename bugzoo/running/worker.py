@@ -38,10 +38,9 @@ def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None
     steps so far. A second Ctrl-C during that raises KeyboardInterrupt.
     """
     if job.isolated and not portable():
-        from bugzoo import withheld  # not shown in the sandbox, where this module is imported for several ranks
-        from bugzoo.running.isolation import visible
+        from bugzoo.running.isolation import empty_folders
 
-        job = replace(job, instead=withheld.everywhere(visible()) | dict(job.instead))
+        job = replace(job, withheld=empty_folders() | dict(job.withheld or {}))
     folder = Path(tempfile.mkdtemp(prefix="bugzoo-"))
     second = overlay.second_place(folder) if job.overlay and not portable() else None
     try:

@@ -81,7 +81,7 @@ def rows(name: str) -> tuple[Number, ...]:
 
 def views_of(claims: Iterable[str]) -> list[str]:
     """Return the views in which `instrument` or `instrument.key` stand, each once; unknown names are left out."""
-    found = []
+    found: list[str | None] = []
     for claim in claims:
         name, _, key = claim.partition(".")
         if name in diagnostics.names():
@@ -109,7 +109,8 @@ def measure(run: "Run", names: list[str], **how: Any) -> dict[str, Reading]:
 
 
 def _measured(name: str, run: "Run", how: dict[str, Any]) -> Reading:
-    why, numbers = [], {}
+    why: list[str] = []
+    numbers: dict[str, Any] = {}
     try:
         numbers |= view(name).measure(run, **how).measured()
     except NotApplicable as error:

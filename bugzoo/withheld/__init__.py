@@ -9,32 +9,27 @@ ones. `bugzoo.grading.salt` withholds what is generated from a seed.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path
 
-from bugzoo import kept, record
 from bugzoo.withheld.making import made
 from bugzoo.withheld.tables import KINDS, write_table
 from bugzoo.withheld.texts import Line, folder, other_lines, other_tail, write_texts
 
 ON = True
-"""False only in tests, which measure what a grader without this lets through. A record and a cache are hidden all the same."""
+"""False only in tests, which measure what a grader without this lets through. Record and cache are hidden all the same."""
 _LIBRARIES = ("", "lib*/", "local/lib*/", "pkgs/*/lib/", "envs/*/lib/")
 """Where the libraries of a Python installation lie, below a place that the sandbox shows."""
-_MANUALS = ("/usr/share/doc", "/usr/share/info")
-"""The system's manuals, which may hold the texts of Python's help. No submission needs them."""
 
 
 def everywhere(places: Iterable[Path]) -> dict[str, str]:
     """Return installed path -> path of what the sandbox shows there, "" for an empty folder. Missing files are made.
 
-    `places`: what the sandbox shows of this machine. Also empty are this user's record and cache, in case they lie below
-    one of them. Raises OSError.
+    `places`: what the sandbox shows of this machine. Raises OSError.
     """
-    shown = tuple(places)
-    found = dict.fromkeys(_hidden(shown), "")
-    for real in _copies(shown) if ON else ():
+    found: dict[str, str] = {}
+    for real in _copies(tuple(places)) if ON else ():
         if real.name in KINDS:
             found[str(real)] = made(real, partial(write_table, real))
         else:  # the help texts of another Python show nothing
@@ -64,11 +59,3 @@ def _copies(places: tuple[Path, ...]) -> tuple[Path, ...]:
     ]
     found = [path for place in places if place.is_dir() for name in (*data, *below) for path in place.glob(name)]
     return tuple(sorted({Path(os.path.realpath(path)) for path in [*found, folder()]}))
-
-
-def _hidden(places: tuple[Path, ...]) -> Iterator[str]:
-    shown = [Path(os.path.realpath(place)) for place in places]
-    for place in (*map(Path, _MANUALS), record.folder(), kept.folder()):
-        real = Path(os.path.realpath(place))
-        if real.is_dir() and any(real.is_relative_to(one) for one in shown):
-            yield str(real)

@@ -13,6 +13,7 @@ from bugzoo.diagnostics import names
 from bugzoo.grading import drawing, readings, runs, speed
 from bugzoo.grading.baseline import twin
 from bugzoo.grading.exercises import load
+from bugzoo.grading.isolation import isolate
 from bugzoo.grading.judge import judge, signs
 from bugzoo.grading.model import Check
 from bugzoo.grading.partial_credit import shows
@@ -117,7 +118,7 @@ def beside(monkeypatch, seconds: list[tuple[float, float]], **usual: str) -> Che
         ]
 
     monkeypatch.setattr(speed, "run_all", both)
-    return speed.beside(Job(SLOW.source, isolated=True), SLOW)
+    return speed.beside(isolate(Job(SLOW.source)), SLOW)
 
 
 def test_slowness_is_a_ratio_to_a_twin_that_runs_beside(monkeypatch):
@@ -136,8 +137,8 @@ def test_a_machine_that_fails_a_pair_is_nobodys_fault(monkeypatch):
 
 @pytest.mark.slow
 def test_the_starved_loader_takes_longer_than_its_twin_also_on_a_busy_machine(busy):
-    assert not speed.beside(Job(SLOW.source, isolated=True), SLOW).passed
-    assert speed.beside(Job(SLOW.healthy().source, isolated=True), SLOW).passed
+    assert not speed.beside(isolate(Job(SLOW.source)), SLOW).passed
+    assert speed.beside(isolate(Job(SLOW.healthy().source)), SLOW).passed
 
 
 def test_time_is_asked_about_only_there():

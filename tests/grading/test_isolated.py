@@ -1,12 +1,22 @@
 """Where a submission runs is asked of the machine once, by code of our own; nothing that a submission does changes it."""
 
+import ast
+from pathlib import Path
 from tempfile import gettempdir
 
 import pytest
 
-from bugzoo.grading import runs
+import bugzoo
+from bugzoo import withheld
+from bugzoo.errors import UserError
+from bugzoo.grading import reference, runs
 from bugzoo.grading.unreadable import A_PERSON
-from bugzoo.running import sandbox
+from bugzoo.instructor import diagnosis_cell
+from bugzoo.running import Job, Run, sandbox
+from bugzoo.running.isolation import visible
+from bugzoo.scenario import Scenario
+from bugzoo.syntax import parse
+from bugzoo.watching import Trace
 from tests.grading.attempt import attempt, must_pass
 from tests.grading.tricks import MENDED
 
@@ -62,6 +72,34 @@ def test_a_sandbox_that_fails_later_is_the_machines_trouble_and_nobodys_zero(mon
     result = attempt(MENDED)
     assert result.status == "cannot be graded" and "No space left" in result.message and not result.checks
     assert [job.isolated for job in jobs] == [True]
+
+
+def test_an_isolated_job_says_what_is_withheld_from_it():
+    with pytest.raises(UserError, match="isolated=True needs withheld"):
+        Job("pass", isolated=True)
+
+
+def test_each_isolated_job_of_a_grader_withholds_its_examples(monkeypatch, sandboxed):
+    case = Scenario("word_lines", size="tiny")
+    always = withheld.everywhere(visible())
+    own = reference.unseen(case)
+    assert len(always) >= 4 and own and not own.items() <= always.items(), "the lines of its own come on top"
+    assert runs.job_of(case.source, case, 60.0, True).withheld == {**always, **own}
+    assert runs.job_of(case.source, case, 60.0, False).withheld is None
+    jobs = []
+    monkeypatch.setattr(diagnosis_cell, "run_worker", lambda job: jobs.append(job) or Run(Trace(), "", ""))
+    diagnosis_cell.records("first.hand_in(place=1)")
+    assert jobs[0].isolated and jobs[0].withheld == always
+
+
+def test_one_function_of_the_graders_makes_isolated_jobs():
+    def isolates(file: Path) -> bool:
+        words = [node for node in ast.walk(parse(file.read_text())) if isinstance(node, ast.keyword)]
+        return any(word.arg == "isolated" and ast.unparse(word.value) != "False" for word in words)
+
+    root = Path(bugzoo.__file__).parent
+    found = {str(file.relative_to(root)) for file in root.rglob("*.py") if isolates(file)}
+    assert found == {"grading/isolation.py", "running/sandbox.py"}, "the second one runs our own probe"
 
 
 BOMB = f"""

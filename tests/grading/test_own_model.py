@@ -7,6 +7,7 @@ import pytest
 
 from bugzoo.grading import drawing, own_model
 from bugzoo.grading.baseline import twin
+from bugzoo.grading.isolation import isolate
 from bugzoo.grading.loop_body import head
 from bugzoo.grading.model import FOR_A_PERSON
 from bugzoo.grading.runs import job_of, seeded
@@ -117,7 +118,7 @@ def test_the_training_is_found_by_the_syntax_tree():
 
 def test_no_catalogue_comes_into_the_sandbox_with_it(sandboxed):
     text = "import sys\nprint(sorted(name for name in sys.modules if name.startswith('bugzoo')))\n"
-    run = run_worker(Job(text, isolated=True, after="bugzoo.grading.own_step:repeat", quiet=True))
+    run = run_worker(isolate(Job(text, after="bugzoo.grading.own_step:repeat", quiet=True)))
     rooms = {name.split(".")[1] for name in ast.literal_eval(run.stdout) if "." in name}
     assert "grading" in rooms and not {"faults", "programs", "scenario", "injection"} & rooms
 

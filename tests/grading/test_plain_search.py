@@ -5,6 +5,7 @@ import json
 import pytest
 
 from bugzoo.grading import plain
+from bugzoo.grading.isolation import isolate
 from bugzoo.grading.plain import outside
 from bugzoo.running import Job, Limits, run_worker
 from tests.grading.plain_forms import FORMS, HEAD, programs
@@ -33,7 +34,7 @@ def let_through() -> list[tuple[str, str]]:
 
 def reached(found: list[tuple[str, str]]) -> list[str]:
     """Run programs in a sandbox; return the names of those that got at something."""
-    job = Job(PROBE.format(programs=json.dumps(found)), isolated=True, limits=Limits(seconds=300))
+    job = isolate(Job(PROBE.format(programs=json.dumps(found)), limits=Limits(seconds=300)))
     result = run_worker(job)
     printed = result.stdout.splitlines()
     assert printed[-1:] == ["all were run"], result

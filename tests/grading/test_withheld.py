@@ -5,6 +5,7 @@ import pytest
 
 from bugzoo import programs
 from bugzoo.grading import evaluation, reference, salt
+from bugzoo.grading.isolation import isolate
 from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario
 from tests.sampling import only_in_prove
@@ -19,8 +20,8 @@ GRADED = [name for name in programs.names() if "held_out" in programs.load(name)
 
 def inside(scenario: Scenario, source: str, **more) -> Run:
     limits = Limits(seconds=180, result_mib=512)
-    instead = reference.unseen(scenario)
-    run = run_worker(Job(source, isolated=True, instead=instead, ranks=scenario.ranks, limits=limits, **more))
+    job = Job(source, ranks=scenario.ranks, limits=limits, **more)
+    run = run_worker(isolate(job, reference.unseen(scenario)))
     assert run.outcome == "finished" and not run.trouble, (run.trouble, run.trace.error, run.stdout[-2000:])
     return run
 

@@ -44,7 +44,7 @@ def judged(monkeypatch):
     monkeypatch.setattr(worker, "_through_zygote", kept)
 
     def run(source: str, on_step=None, **limits) -> tuple[Run, Account]:
-        job = Job(source, isolated=True, watch=False, quiet=True, limits=Limits(**limits))
+        job = Job(source, isolated=True, withheld={}, watch=False, quiet=True, limits=Limits(**limits))
         return run_worker(job, on_step), accounts[-1]
 
     return run

@@ -47,7 +47,7 @@ for step in range(STEPS):
 
 def ran(attack: str = "pass", after: str = "pass", **more):
     text = SCRIPT.replace("ATTACK", attack).replace("AFTER", after).replace("STEPS", str(STEPS))
-    job = Job(text, export=("found", "model"), keep_steps=WANTED, quiet=True, limits=Limits(seconds=60))
+    job = Job(text, export=("found", "model"), keep_steps=WANTED, quiet=True, withheld={}, limits=Limits(seconds=60))
     return run_worker(replace(job, **more))
 
 
@@ -234,7 +234,9 @@ for step in range(STEPS):
 
 @pytest.mark.usefixtures("sandboxed")
 def test_steps_made_by_hand_are_reported_before_they_are_asked_for():
-    job = Job(BY_HAND.replace("STEPS", str(STEPS)), export=("found", "model"), keep_steps=WANTED, isolated=True)
+    job = Job(
+        BY_HAND.replace("STEPS", str(STEPS)), export=("found", "model"), keep_steps=WANTED, isolated=True, withheld={}
+    )
     run = run_worker(job)
     kept, lost, _ = read(run.arrays)
     assert not run.trouble and [step.number for step in kept] == KEPT and not lost

@@ -146,14 +146,14 @@ os._exit(0)
     ids=["trace", "depth", "JSON"],
 )
 def test_a_script_that_leaves_too_much_is_not_read(what, said):
-    run = run_worker(Job(LEFT.replace("WHAT", what), isolated=True, limits=Limits(result_mib=12)))
+    run = run_worker(Job(LEFT.replace("WHAT", what), isolated=True, withheld={}, limits=Limits(result_mib=12)))
     assert run.outcome == "crashed" and run.trouble, run.trace.error
     assert re.search(said, run.trouble), run.trouble
 
 
 @pytest.mark.usefixtures("sandboxed")
 def test_what_is_within_the_limits_comes_back():
-    run = run_worker(Job(training(5), isolated=True, export=("model",), limits=Limits(result_mib=1)))
+    run = run_worker(Job(training(5), isolated=True, withheld={}, export=("model",), limits=Limits(result_mib=1)))
     assert run.outcome == "finished" and not run.trouble and len(run.trace.loss) == 5 and "model.0.weight" in run.arrays
 
 
@@ -197,7 +197,7 @@ if __name__ == "__main__":
             filled.set()
             if over.is_set():
                 raise StopRun
-        job = Job(HOG.replace("TEMP", repr(place)) + STEPS, isolated=True, limits=Limits(result_mib=16))
+        job = Job(HOG.replace("TEMP", repr(place)) + STEPS, isolated=True, withheld={}, limits=Limits(result_mib=16))
         thread = threading.Thread(target=lambda: hogged.append(run_worker(job, on_step=told)))
         thread.start()
         assert filled.wait(60)
@@ -205,7 +205,7 @@ if __name__ == "__main__":
         with open(place + "/filled", "wb") as file:
             file.write(bytes(6 * 2**20 - 24 * 2**10))
     isolated = kind != "full, plain"
-    run = run_worker(Job(training(300), isolated=isolated, quiet=True, export=("model",)))
+    run = run_worker(Job(training(300), isolated=isolated, withheld={}, quiet=True, export=("model",)))
     said = {"outcome": run.outcome, "trouble": run.trouble, "steps": len(run.trace.step)}
     if kind == "neighbours":
         over.set()
@@ -246,6 +246,8 @@ def test_a_full_disk_is_the_machines_trouble(tmp_path, kind):
 
 @pytest.mark.usefixtures("sandboxed")
 def test_who_fills_the_own_folder_is_told():
-    run = run_worker(Job(HOG.replace("TEMP", repr(tempfile.gettempdir())), isolated=True, limits=Limits(result_mib=4)))
+    run = run_worker(
+        Job(HOG.replace("TEMP", repr(tempfile.gettempdir())), isolated=True, withheld={}, limits=Limits(result_mib=4))
+    )
     assert "full" in run.stdout and run.outcome == "crashed" and not run.trouble
     assert run.trace.error["type"] == "DiskLimit" and "4 MiB" in run.trace.error["message"]

@@ -19,14 +19,14 @@ pytestmark = pytest.mark.usefixtures("sandboxed")
 
 def asked(source: str, **more) -> dict:
     """The JSON that an isolated script prints last."""
-    run = run_worker(Job("import os, sys, json, socket\n" + source, isolated=True, **more))
+    run = run_worker(Job("import os, sys, json, socket\n" + source, isolated=True, withheld={}, **more))
     assert run.outcome == "finished", run.trace.error
     return json.loads(run.stdout.splitlines()[-1])
 
 
 def test_training_is_the_same_inside():
     inside, outside = (
-        run_worker(Job(training(10), isolated=isolated, export=("model",))) for isolated in (True, False)
+        run_worker(Job(training(10), isolated=isolated, withheld={}, export=("model",))) for isolated in (True, False)
     )
     assert inside.outcome == "finished", (inside.trace.error, inside.stdout)
     assert inside.trace.loss.tolist() == outside.trace.loss.tolist() and len(inside.trace.loss) == 10
@@ -124,13 +124,13 @@ while True:
 
 @pytest.mark.slow
 def test_limits_hold_inside():
-    run = run_worker(Job("while True: pass", file="s.py", isolated=True, limits=Limits(seconds=0.5)))
+    run = run_worker(Job("while True: pass", file="s.py", isolated=True, withheld={}, limits=Limits(seconds=0.5)))
     assert run.outcome == "timed_out" and run.trace.error["stacks"]["0"] == ['File "s.py", line 1 in <module>']
-    run = run_worker(Job(RAISED, isolated=True, limits=Limits(memory_mib=200)))
+    run = run_worker(Job(RAISED, isolated=True, withheld={}, limits=Limits(memory_mib=200)))
     assert run.outcome == "out_of_memory"
-    run = run_worker(Job(BOMB, isolated=True, limits=Limits(seconds=5, processes=8)))
+    run = run_worker(Job(BOMB, isolated=True, withheld={}, limits=Limits(seconds=5, processes=8)))
     assert run.outcome == "crashed" and run.trace.error["type"] == "ProcessLimit"
-    assert "code 4" in run_worker(Job("import os; os._exit(4)", isolated=True)).trace.error["message"]
+    assert "code 4" in run_worker(Job("import os; os._exit(4)", isolated=True, withheld={})).trace.error["message"]
 
 
 def test_the_kernel_limits_processes_also_where_root_grades():
@@ -145,7 +145,7 @@ def test_predictions_are_scored_outside():
     rng = np.random.default_rng(1)
     inputs, targets = rng.normal(size=(64, 8)).astype(np.float32), rng.integers(0, 3, 64)
     lying = training(5, "metrics = {'accuracy': 1.0}\n")
-    run = run_worker(Job(lying, isolated=True, predict=(inputs,)))
+    run = run_worker(Job(lying, isolated=True, withheld={}, predict=(inputs,)))
     assert run.trace.metrics == {"accuracy": 1.0}  # its own claim
     assert (run.arrays["predictions"].argmax(1) == targets).mean() < 0.7  # what it can do
 
@@ -165,7 +165,7 @@ NO_RESULT = (
 @pytest.mark.parametrize("trick", SPOILT + NO_RESULT)
 def test_spoilt_result_files_count_as_none(trick):
     source = f"import glob, os\nfolder = glob.glob({tempfile.gettempdir()!r} + '/bugzoo-*')[0]\n{trick}\nos._exit(0)"
-    run = run_worker(Job(source, isolated=True))
+    run = run_worker(Job(source, isolated=True, withheld={}))
     assert run.spoilt == (trick in SPOILT) and not len(run.trace.step)
     assert (run.outcome, run.trace.error["type"]) == ("crashed", "NotRead" if run.spoilt else "Exit")
 

@@ -42,7 +42,7 @@ def test_the_text_that_stops_half_way():
 def test_the_second_run_finds_what_the_first_one_left(isolated):
     if isolated and sandbox.missing():
         pytest.skip(sandbox.missing())
-    job = Job(COUNTS, isolated=isolated, watch=False, limits=Limits(seconds=30, result_mib=64))
+    job = Job(COUNTS, isolated=isolated, withheld={}, watch=False, limits=Limits(seconds=30, result_mib=64))
     stopped, resumed = stopped_and_resumed(job)
     assert stopped.outcome == resumed.outcome == "finished", (stopped.trace.error, resumed.trace.error)
     assert stopped.files == {"note.txt": b"3"}, "links and what lies below are left behind"
@@ -60,7 +60,9 @@ def test_too_much_to_hand_on_is_said(isolated):
     if isolated and sandbox.missing():
         pytest.skip(sandbox.missing())
     source = "with open('large', 'wb') as file:\n    file.write(bytes(3_000_000))\n"
-    run = run_worker(Job(source, isolated=isolated, watch=False, bring_mib=1, limits=Limits(seconds=30, result_mib=64)))
+    run = run_worker(
+        Job(source, isolated=isolated, withheld={}, watch=False, bring_mib=1, limits=Limits(seconds=30, result_mib=64))
+    )
     assert not run.files and "cannot be read" in run.trouble
 
 

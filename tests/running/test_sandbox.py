@@ -46,7 +46,7 @@ def test_a_probe_that_was_cut_short_says_nothing(asked, monkeypatch):
 
 def refused(tmp_path, exit_code: int, refusal: str) -> Run:
     account = Account(exit_code, 0.0, 0.0, "IsolationError: unshare failed\n", trouble=refusal)
-    return worker.collect(Job("pass", isolated=True), tmp_path, account)
+    return worker.collect(Job("pass", isolated=True, withheld={}), tmp_path, account)
 
 
 def test_only_the_supervisor_says_that_there_is_none(tmp_path):
@@ -65,7 +65,7 @@ if __name__ == "__main__":
     open("/proc/sys/user/max_mnt_namespaces", "w").write("0")
     from bugzoo.running import Job, run_worker, sandbox
     print(sandbox.missing())
-    print(repr(run_worker(Job("print('ran')", isolated=True, watch=False)).stdout))
+    print(repr(run_worker(Job("print('ran')", isolated=True, withheld={}, watch=False)).stdout))
 """
 
 

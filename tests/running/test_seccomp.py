@@ -94,7 +94,7 @@ print(json.dumps(found))
 
 def tried(calls: dict[str, int], isolated: bool) -> dict:
     names = f"CALLS, UNSHARE, CLONE = {calls!r}, {seccomp.number('unshare')}, {56 if x86() else 220}\n"
-    run = run_worker(Job(names + TRY, watch=False, isolated=isolated))
+    run = run_worker(Job(names + TRY, watch=False, isolated=isolated, withheld={}))
     assert run.outcome == "finished", (run.trace.error, run.stdout)
     return json.loads(run.stdout.splitlines()[-1])
 

@@ -51,7 +51,7 @@ def test_a_busy_machine_costs_no_script_its_result(core, isolated, request):
     if isolated:
         request.getfixturevalue("sandboxed")
     text = WORK.replace("CORE", core).replace("SECONDS", "3.0")  # of four, and five want them
-    run = run_worker(Job(text, watch=False, isolated=isolated, limits=Limits(seconds=4)))
+    run = run_worker(Job(text, watch=False, isolated=isolated, withheld={}, limits=Limits(seconds=4)))
     assert run.outcome == "finished" and run.stdout == "done\n", run.trace.error
     assert run.elapsed > 4, "the machine was not busy, so that this shows nothing"
 

@@ -12,8 +12,9 @@ import pytest
 from sklearn.datasets import load_diabetes, load_digits
 
 from bugzoo import withheld
-from bugzoo.running import Job, run_worker
-from bugzoo.running.isolation import visible
+from bugzoo.grading.isolation import isolate
+from bugzoo.running import Job, isolation, run_worker
+from bugzoo.running.isolation import empty_folders, visible
 from bugzoo.withheld.making import made
 from bugzoo.withheld.texts import other_lines, printable, words
 
@@ -39,7 +40,8 @@ found = {name: (len(all), said(all[:stay]), said(all[stay:])) for name, (all, st
 
 def asked(source: str, isolated: bool = True, **more) -> dict:
     """The JSON that a script prints last."""
-    run = run_worker(Job(source, isolated=isolated, watch=False, **more))
+    job = Job(source, watch=False, **more)
+    run = run_worker(isolate(job) if isolated else job)
     assert run.outcome == "finished" and not run.trouble, (run.trouble, run.trace.error)
     return json.loads(run.stdout.splitlines()[-1])
 
@@ -70,9 +72,9 @@ model = Nearest()
 def test_no_held_out_digit_is_looked_up_by_its_pixels(sandboxed):
     digits = load_digits()
     asked, labels = digits.data[1437:].astype(np.float32), digits.target[1437:]
+    job = Job(LOOKED_UP, predict=(asked,))
     found = {
-        isolated: run_worker(Job(LOOKED_UP, isolated=isolated, predict=(asked,))).arrays["predictions"]
-        for isolated in (True, False)
+        isolated: run_worker(isolate(job) if isolated else job).arrays["predictions"] for isolated in (True, False)
     }
     assert (found[False][:, 0] < 0.01).all() and (found[False][:, 1] == labels).all(), "outside every digit is there"
     assert (found[True][:, 0] > 0.01).all(), "inside none is"
@@ -135,24 +137,30 @@ EMPTY = "import json, os, sys\nprint(json.dumps({place: os.listdir(place) for pl
 
 
 def test_another_pythons_texts_and_the_systems_manuals_are_empty_folders(sandboxed):
-    places = [place for place, other in withheld.everywhere(visible()).items() if not other]
+    places = [place for place, other in {**withheld.everywhere(visible()), **empty_folders()}.items() if not other]
     if not places:
         pytest.skip("this machine has one Python and no manuals")
     assert all(os.listdir(place) for place in places)
     assert asked(EMPTY, argv=tuple(places)) == {place: [] for place in places}
+    bare = run_worker(Job(EMPTY, isolated=True, withheld={}, watch=False, argv=tuple(empty_folders())))
+    assert json.loads(bare.stdout) == {place: [] for place in empty_folders()}, (
+        "the sandbox's own, whatever a grader withholds"
+    )
 
 
 def test_nothing_is_run_where_a_file_cannot_be_replaced(sandboxed, tmp_path):
     real = str(Path(np.__file__).parent / "version.py")
-    run = run_worker(Job("print('it ran')", isolated=True, instead={real: str(tmp_path / "missing")}))
+    run = run_worker(Job("print('it ran')", isolated=True, withheld={real: str(tmp_path / "missing")}))
     assert "The sandbox cannot be set up here" in run.trouble and "it ran" not in run.stdout
 
 
 def test_records_below_a_place_that_is_shown_are_hidden(tmp_path, monkeypatch):
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "shown" / "data"))
     monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "shown" / "data").mkdir(parents=True)
-    found = withheld.everywhere([tmp_path / "shown"])
+    monkeypatch.setattr(isolation, "visible", lambda: [tmp_path / "shown"])
+    for folder in ("shown/data", "cache"):
+        (tmp_path / folder).mkdir(parents=True)
+    found = empty_folders()
     assert found[str(tmp_path / "shown" / "data")] == "" and str(tmp_path / "cache") not in found
 
 

@@ -50,7 +50,7 @@ def held_out(space: Mapping[str, Any], program: str, seed: int) -> tuple[np.ndar
 
 
 def unseen(space: Mapping[str, Any]) -> dict[str, str]:
-    """Return `Job.instead` for a program that holds out lines from all over Python's help texts; empty for others."""
+    """Return what `Job.withheld` says besides for a program that holds out lines from all over Python's help texts."""
     lines = space.get("lines")
     return withheld.without_lines(lines, lines[-LINES:]) if lines else {}
 

@@ -1,5 +1,7 @@
 """Functions for the expressions in a program's facts, besides the program's own names."""
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 
@@ -11,6 +13,6 @@ def shifted(images: torch.Tensor) -> torch.Tensor:
     return torch.cat([padded[..., down : down + high, right : right + wide] for down in range(3) for right in range(3)])
 
 
-def each(prepare, images: torch.Tensor) -> torch.Tensor:
+def each(prepare: Callable[[torch.Tensor], torch.Tensor], images: torch.Tensor) -> torch.Tensor:
     """Apply a transform to one image after another, as a Dataset does."""
     return torch.stack([prepare(image) for image in images])

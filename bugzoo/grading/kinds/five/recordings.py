@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bugzoo import diagnostics, views
 from bugzoo.errors import UserError
 from bugzoo.plain import plain
-from bugzoo.running.reading import Reading
+from bugzoo.running import Reading
 
 if TYPE_CHECKING:
     from bugzoo.diagnostics.numbers import Number
