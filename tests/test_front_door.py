@@ -27,6 +27,15 @@ def test_it_fits_on_a_screen_and_has_its_picture():
     assert 20_000 < PICTURE.stat().st_size < 400_000
 
 
+def test_the_texts_for_people_who_work_on_it_are_short_and_name_every_benchmark():
+    tests = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split()) < 2500 and len(tests.split()) <= 1200
+    listed = set(re.findall(r"`(\w+)`", tests.partition("## Benchmarks")[2]))
+    files = (ROOT / "tests" / "benchmarks").glob("*.py")
+    programs = {file.stem for file in files if "__main__" in file.read_text(encoding="utf-8")}
+    assert len(programs) > 20 and programs - listed == set()
+
+
 def test_the_picture_shows_an_exercise_of_today():
     """`make picture` writes into it which one it shows."""
     with Image.open(PICTURE) as picture:

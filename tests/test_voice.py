@@ -20,6 +20,7 @@ SHIPPED = sorted(
         "exercises/*.ipynb",
         "README.md",
         "CONTRIBUTING.md",
+        "tests/README.md",
         "docs/*.md",
     )
     for file in ROOT.glob(pattern)

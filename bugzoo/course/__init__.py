@@ -1,7 +1,7 @@
 """The lessons, one percent script each in `bugzoo/lessons/`. Every file in that folder is a lesson.
 
 `bugzoo lessons build` writes `notebooks/NAME.ipynb` from `NAME.py`. `bugzoo lessons check` runs it and checks its text
-against its proof cells. For the format see `source.py` and the example in CONTRIBUTING.md.
+against its proof cells. For the format see `source.py`; CONTRIBUTING.md says when a lesson is ready.
 """
 
 from pathlib import Path

@@ -57,6 +57,13 @@
 
 Names are the ids of the cells. What has a name elsewhere is a mark, also in code: `{label = influence.future_reach}` becomes
 the label of that row (`marks.py`). Text before the first cell is only for readers of the source.
+
+`{1.48 = loss_bad}` reads 1.48 in the notebook, and a proof cell measured `loss_bad`: the number rounded to the digits that
+stand there, with one thread and with two. If the two runs differ, a band holds both: `{0.48 to 0.51 = late}`. If the proof
+measured a pair, the number lies between the two. Words, `{almost twice = twice}`, stand for something true. A conclusion has a
+margin of at least twice the difference of the two runs. A decimal or a percentage without a mark is an error, except in code.
+
+A `[proof]` reads what visible cells have run. The numbers of a `[measured]` cell link to it.
 """
 
 from collections.abc import Iterable

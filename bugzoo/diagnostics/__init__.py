@@ -1,12 +1,18 @@
 """Instruments: each file measures one thing about a training run and judges what it measured.
 
 An instrument is a module of this folder; a new file here adds one. Its docstring starts with the question that it answers.
+It may read only what the run did: no diff, and no names that only our programs have.
 `measure(run)` returns its record (`numbers.Measured`) and raises NotApplicable where it can say nothing, `judge(numbers)`
 returns a Verdict, and `read` makes a Reading of what was measured. `COST` is 0 for an instrument that reads the trace. It is
 1 for one that needs the live model and a batch: it asks `bugzoo.rerun` to run something again, and restores nothing itself.
 An optional `RERUNS` says how many more runs of the script `measure` needs, and `again(job)` makes them. An optional
 `needless(source)` says why they would show nothing.
 `HEALTHY` and `SICK` are two small scripts: the instrument must stay quiet on the first and fire on the second.
+`KNOWN_PROBLEMS` says in two sentences where it is wrong, and what it misses.
+
+`VIEW` names the view in which its numbers stand, and that view's `ORDER` names the instrument. `TIMED = True`: it judges
+durations, so grading asks it only where slowness is the fault. `TRAINS = True`: it trains the model once more, so grading asks
+it on the first seed only. `checkup` names a cause from a score of 0.6 on; a new instrument begins at 0.5 (`_weigh`).
 """
 
 import ast

@@ -23,7 +23,7 @@ COST = 0
 VIEW = "repeat"
 TITLE = "Two fresh processes"
 RERUNS = 1
-"""The two run side by side, in the time of one."""
+"""The two run side by side, in the time of one. `determinism` compares two runs of one process: each is asked alone."""
 KNOWN_PROBLEMS = (
     "A false positive for a script that uses a set and prints a time or a temporary path, because printed output is "
     "compared. "

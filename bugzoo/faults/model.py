@@ -193,7 +193,8 @@ class Fault:
     hints: tuple[str, str, str]
     params: Mapping[str, Param] = field(default_factory=dict)
     repairs: Mapping[str, Written] = field(default_factory=dict)
-    """Name -> edits of the *broken* text: other correct repairs than taking the fault back."""
+    """Name -> edits of the *broken* text: correct repairs whose result is not the healthy text. Like pretences, each is tried on
+    a program that it fits. Exercises, assignments and interviews are graded by them, and quizzes draw their choices from them."""
     by_counter: tuple[str, ...] = ()
     """Names of repairs that decide something by a counter: all else of them passes, and a person looks at them."""
     pretences: Mapping[str, Written] = field(default_factory=dict)

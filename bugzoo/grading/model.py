@@ -115,7 +115,8 @@ class Ticket:
     """Another story of an exercise and where its cases come from. What is left out is as in the exercise.
 
     Figures in the story are fields, such as `{run.last:.2f}` and `{healthy.accuracy:.0f}` (`another.Figures`). They are
-    filled in from the case's own run.
+    filled in from the case's own run, so every sentence has to hold on every seed. `bugzoo check` proves the lowest and the
+    highest choice.
     """
 
     story: str
@@ -153,7 +154,9 @@ class Exercise:
     tickets: tuple[Ticket, ...] = ()
     """Three more tickets, for "another one like this"."""
     on_cpu: str = ""
-    """One sentence: why its program runs on the CPU on every machine. Else the notebook's line says where it runs."""
+    """One sentence: why its program runs on the CPU on every machine, as where a GPU would show the fault at another step.
+    Else the notebook's line says where it runs.
+    """
     name: str = ""
     """The stem of the declaring file, set by the loader. A drawn case has its number after a hyphen."""
 

@@ -1,7 +1,23 @@
 """Building notebooks from a declaration: the student's, the solution, and the instructor's for nbgrader.
 
 The order follows a diagnosis: ticket, run, hypothesis, code (folded), more evidence, diagnosis, repair, debrief. The
-notebooks are not edited by hand; the same declaration gives the same bytes.
+notebooks are not edited by hand; the same declaration gives the same bytes. Tests hold these rules, also for assignments:
+
+- `program.run()` and `program.numbers()` print every number of the ticket. No number is written as a word.
+- Symptom first: ticket, live plot over a recorded healthy curve, numbers.
+- A view shows its question, numbers, usual ranges and a picture. No word names a cause, before the diagnosis or after it. The
+  debrief says what `checkup` would have said.
+- No call, `repr` or completion shows the healthy text. `bugzoo source` asks first.
+- `program.run()` is the only way to run the program: a fresh process, a live plot, a Stop button. Cells only save code.
+- A learner notes a guess, and how sure it is, before more evidence. The notebook notes what was opened.
+- Causes and tests come from look-alikes, and are about equally long. A question about a test follows every cause. Every true
+  cause counts, and so does every line that an accepted repair changes.
+- The first complete diagnosis is graded, each part with a whole point. The number that speaks against a wrong cause answers it.
+- A repair is graded by what the program does. Before the diagnosis is complete its cell says which groups of checks fail, and
+  earns nothing. After it, each check says what was done, what came out and what passes.
+- The debrief compares the guesses with the truth, and shows the lines, before and after, look-alikes and what to read.
+- It runs from top to bottom without a front end, twice, and after a restart, without an error. No hand-in is lost.
+- Its first line chooses the device of `program.run()`. The cells say `device = "cpu"`, and the grader uses the CPU.
 """
 
 from collections.abc import Mapping

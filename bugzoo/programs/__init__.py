@@ -1,5 +1,14 @@
 """The healthy references: plain percent scripts, read here as text and never imported.
 
+A program runs by itself, and its loop stands at top level. Its docstring ends in two tables of TOML:
+
+    [facts]     task, metric, better, chance, floor, healthy (the band of the metric), tiny_healthy; ranks and runs if not 1.
+                `held_out`, `training` and `validation` make it gradable: see `bugzoo.grading.evaluation`
+    [tiny]      settings of a run of at most 3 s
+
+A program that can stop and resume says `runs = 2` and `second = "resume"`. Its setting `stop_after` is the number of epochs after
+which it writes a checkpoint to its working folder and ends; 0 trains to the end. A second start resumes from that checkpoint.
+
 `film_reviews/` beside them is what two of them read; it is installed under its own name, as they import no bugzoo.
 """
 

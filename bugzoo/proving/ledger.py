@@ -8,7 +8,8 @@
                                           "fault beside another", one per line; they do not count as proved
     proofs/matrix.md                      a table for people, built from the first two
 
-An entry is trusted while its keys are current: hashes of the texts that ran and the code that measured and judged.
+An entry is trusted while its keys are current: hashes of the texts that ran and the code that measured and judged. Comments,
+docstrings and layout do not count. A changed threshold needs no run if the numbers are here or in the cache.
 Versions of Python and torch are noted only. A file is rewritten only if a key or a verdict changes, so that a diff shows
 the change. An installed bugzoo has no `proofs/` and uses only its cache of numbers.
 """

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from bugzoo.errors import UserError
+from bugzoo.machine import warn_of_untested_torch
 from bugzoo.running.endings import describe
 from bugzoo.running.printing import Printed
 from bugzoo.running.reading import checked
@@ -49,6 +50,7 @@ def run_here(
     Torch's generators, default dtype, threads and flags are restored before it returns.
     Raises UserError when another thread of this process is running a script.
     """
+    warn_of_untested_torch()
     if not _one_at_a_time.acquire(timeout=PATIENCE):
         raise UserError("Another run is active in this process. Stop it first, or run this one with where='worker'.")
     try:

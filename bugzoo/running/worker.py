@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bugzoo.machine import portable
+from bugzoo.machine import portable, warn_of_untested_torch
 from bugzoo.running import handed, overlay, warm
 from bugzoo.running.account import Account
 from bugzoo.running.endings import from_exit, from_outside, nowhere
@@ -37,6 +37,7 @@ def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None
     `on_step` gets each step of rank 0 during the run and may raise StopRun. Ctrl-C ends the job as `stopped`, with the
     steps so far. A second Ctrl-C during that raises KeyboardInterrupt.
     """
+    warn_of_untested_torch()
     if job.isolated and not portable():
         from bugzoo.running.isolation import empty_folders
 

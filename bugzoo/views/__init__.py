@@ -2,8 +2,10 @@
 
 A view is a module of this folder. Its docstring starts with its question. `ORDER` lists its rows: numbers of its own, and
 the instruments whose numbers stand here, as their records say. `measure(run)` returns what the view measures itself, for
-its picture and for rows of its own. `draw(numbers, figure)` draws it. A view states no cause and gives no verdict:
-instruments do that, behind `checkup`.
+its picture and for rows of its own. `draw(numbers, figure)` draws from that record only: axes with units, a line for each
+tensor, and no label that names a cause. A number without a usual range is a fact about this run.
+
+A view states no cause and gives no verdict: instruments do that, behind `checkup`, as their names and labels give causes away.
 """
 
 import ast

@@ -1,4 +1,9 @@
-"""*decoy*: a repair beside something odd and harmless, before and after. Touching it costs a point of five."""
+"""*decoy*: a repair beside something odd and harmless, which the healthy twin and the solution have too.
+
+A repair that also takes it away passes with one point less of five (`marks`). The cause that it looks like is in the form. A
+trap that moves a number of the story is no decoy: label smoothing moves the validation loss more than many faults do. Nor is
+one that only removes a line, as there is nothing to leave alone.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +22,7 @@ class Decoy(Repair):
     """Find and repair the fault, and leave alone what only looks like one."""
 
     trap: str
-    """The spec of the trap that stays in the program. Prove the pair first: `bugzoo pairs --prove`."""
+    """The spec of the trap that stays in the program. Prove the pair first: `beside` in the fault's file, then `bugzoo pairs --prove`."""
     name: ClassVar[str] = "decoy"
 
     def scenario(self, exercise: "Exercise") -> Scenario:

@@ -1,4 +1,10 @@
-"""*five*: five recorded runs, without code. At most one is broken: which, of what, and which view tells?"""
+"""*five*: five recorded runs, without code. At most one is broken: which, of what, and which view tells?
+
+A view tells if one of its numbers is outside its usual range in the broken run and in no other. That comes from the recording,
+so choose settings and not views. The recording is graded in every notebook and in a class, so that all get the same task. It
+does not say what was run; `proofs/recorded` does, for people and for the proof. A learner's own notebook counts the looks: the
+price of a reading is a rule of the game, and no protection.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,8 +38,9 @@ class Healthy:
 class Five(Repair):
     """The runs: that of the exercise's fault, and four healthy ones. With a trap as the fault none is broken.
 
-    They are recorded once, by `bugzoo exercises record`. A learner gets curves and readings, and no code. Choose settings
-    and not views: a number that is unusual in a healthy run tells nothing. A ticket's story quotes no number.
+    The healthy ones have other seeds, a learning rate within a factor of 3, and a trap where one fits. Their order is drawn
+    from the exercise's name. `bugzoo exercises record` trains and records them, once. `points=(0.0, 10.0)`: there is no
+    repair. A ticket's story quotes no number.
     """
 
     healthy: tuple[Healthy, Healthy, Healthy, Healthy]

@@ -1,4 +1,8 @@
-"""*two*: a repair of two faults, in any order, with a diagnosis form for each finding."""
+"""*two*: a repair of two faults, in any order, with a diagnosis form for each finding.
+
+Each form accepts either cause, and each finding is half of the diagnosis. A repair of one fault earns half of the points. In
+an assignment, which does not say how many faults it has, it earns less (`grade.HALF`).
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +26,7 @@ class Two(Repair):
     """Find and repair two faults; each is visible beside the other. `points=(10.0, 10.0)` keeps a whole point for a part."""
 
     second: str
-    """The spec of the second fault. Prove the pair first: `bugzoo pairs --prove`."""
+    """The spec of the second fault. Prove the pair first: `beside` in the first fault's file, then `bugzoo pairs --prove`."""
     name: ClassVar[str] = "two"
     incomplete: ClassVar[str] = texts.INCOMPLETE
 
