@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.checkup_accuracy [--unseen | --reported | --folder DIR] [--save]
 
-With --unseen: the scripts in tests/foreign/unseen, at first sight and now. With --reported: those in tests/foreign/reported,
+With --unseen: the scripts in tests/corpus/unseen, at first sight and now. With --reported: those in tests/corpus/reported,
 half of them opened and half of them sealed. With --folder: those of any folder with a `truth.json` (`accuracy_folder`), such
-as tests/foreign/missed. Otherwise those that checkup was made with.
+as tests/corpus/missed. Otherwise those that checkup was made with.
 Rows there: healthy scripts and healthy variants that look wrong (every suspect is a false alarm), broken variants by
 family: the cause was named first, or was among the suspects at all; and how many lines pointed to the right place.
 """
@@ -17,10 +17,10 @@ from pathlib import Path
 from bugzoo.diagnostics.checkup import Report, checkup
 from tests.benchmarks import accuracy_folder
 from tests.benchmarks import report as reports
-from tests.foreign.case import SCRIPTS, Case
-from tests.foreign.cases import BROKEN, TRAPS, healthy
-from tests.foreign.reported import reported
-from tests.foreign.unseen import unseen
+from tests.corpus.case import SCRIPTS, Case
+from tests.corpus.cases import BROKEN, TRAPS, healthy
+from tests.corpus.reported import reported
+from tests.corpus.unseen import unseen
 
 COLUMNS = ("cases", "right_first", "found", "false_alarms", "lines", "lines_right")
 
@@ -135,8 +135,8 @@ def columns(rows: dict[str, dict[str, int]]) -> str:
 
 if __name__ == "__main__":
     parser = reports.parser(__doc__)
-    parser.add_argument("--unseen", action="store_true", help="the scripts in tests/foreign/unseen")
-    parser.add_argument("--reported", action="store_true", help="the scripts in tests/foreign/reported")
+    parser.add_argument("--unseen", action="store_true", help="the scripts in tests/corpus/unseen")
+    parser.add_argument("--reported", action="store_true", help="the scripts in tests/corpus/reported")
     parser.add_argument("--folder", type=Path, help="a folder with a truth.json")
     options = parser.parse_args()
     if options.folder:

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.crashes [--save]
 
-The scripts and the facts, as patterns, are in `tests/foreign/crashes`. A traceback is all that the interpreter prints; torch's
+The scripts and the facts, as patterns, are in `tests/corpus/crashes`. A traceback is all that the interpreter prints; torch's
 hints are what it prints with anomaly detection on, as its messages advise; checkup is what `bugzoo checkup` says first.
 """
 
@@ -13,7 +13,7 @@ import sys
 
 from bugzoo.diagnostics.checkup import checkup
 from tests.benchmarks.report import parser, save
-from tests.foreign.crashes import FACTS, FOLDER
+from tests.corpus.crashes import FACTS, FOLDER
 
 
 def printed(name: str, anomaly: bool) -> str:

@@ -15,10 +15,10 @@ from bugzoo import diagnostics
 from bugzoo.diagnostics.checkup import checkup
 from bugzoo.proving import ledger
 from tests.benchmarks import report as reports
-from tests.foreign.case import SCRIPTS
-from tests.foreign.cases import TRAPS, healthy
-from tests.foreign.reported import reported
-from tests.foreign.unseen import unseen
+from tests.corpus.case import SCRIPTS
+from tests.corpus.cases import TRAPS, healthy
+from tests.corpus.reported import reported
+from tests.corpus.unseen import unseen
 
 
 def scripts(folder: Path) -> Iterator[tuple[Path, int]]:

@@ -4,7 +4,7 @@
 
 FOLDER holds `*.py` and, where the places were looked up by hand, `labels.json`: {file: {"places": {IDIOM: [line, ...]}}}. An
 idiom counts as found in a script when one of the places that it means (of several: that `break` offers) covers a labelled
-line; a script counts when it has a labelled place. Without a folder: tests/foreign, which has no labels.
+line; a script counts when it has a labelled place. Without a folder: tests/corpus, which has no labels.
 """
 
 import json
@@ -18,7 +18,7 @@ from bugzoo.faults.script import read, statement
 from bugzoo.injection import check_syntax, inject
 from tests.benchmarks import report
 
-FOREIGN = Path(__file__).parents[1] / "foreign"
+FOREIGN = Path(__file__).parents[1] / "corpus"
 LABELS = {"OTHER_LOSS": "LOSS_OTHER", "ACTIVATION_LAYER": "ACTIVATION"}
 """Idiom -> the label that it is counted by, where that has another name: activations are labelled whatever their form."""
 TOGETHER = {"ACTIVATION": ("ACTIVATION_LAYER",)}

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks import accuracy_folder
-from tests.foreign.case import SCRIPTS
-from tests.foreign.cases import BROKEN, TRAPS, healthy
-from tests.foreign.reported import reported
-from tests.foreign.unseen import unseen
+from tests.corpus.case import SCRIPTS
+from tests.corpus.cases import BROKEN, TRAPS, healthy
+from tests.corpus.reported import reported
+from tests.corpus.unseen import unseen
 
 MISSED, THREADS, CALLS, FIXES = (
-    Path(__file__).parents[1] / "foreign" / name for name in ("missed", "threads", "calls", "fixes")
+    Path(__file__).parents[1] / "corpus" / name for name in ("missed", "threads", "calls", "fixes")
 )
 FOLDERS = (MISSED, THREADS, CALLS, FIXES)
 MENDED = {"grid_ppo", "slim_conv", "transfer_head", "panel_tasks", "tool_planner", "tool_planner, repaired"}

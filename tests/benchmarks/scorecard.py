@@ -4,7 +4,7 @@
     python -m tests.benchmarks.scorecard [--unseen] [--reported] [--missed] [--threads] [--calls] [--fixes]
                                          [--catalogue --cells 60 --seed 0] [--minutes 10] [--save]
 
-By default all of tests/foreign; of the sealed half of `reported` nothing but sums is printed. With
+By default all of tests/corpus; of the sealed half of `reported` nothing but sums is printed. With
 --catalogue also pairs of fault and program from the ledger, drawn at random, and the healthy programs. Each tool is made for
 something, and does well or badly here on what the others may be made for:
 
@@ -38,8 +38,8 @@ from tests.benchmarks import scorecard_tools as tools
 from tests.benchmarks.accuracy_folder import right, truths
 from tests.benchmarks.scorecard_rules import RULES, Rule
 from tests.benchmarks.scorecard_tools import Finding
-from tests.foreign.reported import reported
-from tests.foreign.unseen import unseen
+from tests.corpus.reported import reported
+from tests.corpus.unseen import unseen
 
 OURS = "bugzoo checkup"
 FOLDERS = {folder.name: folder for folder in opened.FOLDERS}
@@ -153,7 +153,7 @@ def table(rows: dict[str, dict[str, dict[str, int]]]) -> str:
 def main() -> None:
     parser = reports.parser(__doc__)
     for name in SETS:
-        parser.add_argument(f"--{name}", action="store_true", help=f"the scripts in tests/foreign/{name} alone")
+        parser.add_argument(f"--{name}", action="store_true", help=f"the scripts in tests/corpus/{name} alone")
     parser.add_argument("--catalogue", action="store_true", help="also pairs of fault and program from the ledger")
     parser.add_argument("--cells", type=int, default=60, help="how many pairs")
     parser.add_argument("--seed", type=int, default=0, help="which ones")

@@ -11,7 +11,7 @@ from bugzoo.diagnostics.bug_report import Symptom
 from bugzoo.diagnostics.checkup import checkup
 from bugzoo.errors import UserError
 from bugzoo.running import overlay
-from tests.foreign.crashes import FOLDER
+from tests.corpus.crashes import FOLDER
 
 BROKEN = """
 import torch

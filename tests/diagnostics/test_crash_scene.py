@@ -6,7 +6,7 @@ import pytest
 
 from bugzoo.diagnostics import instrument, read
 from bugzoo.running import run_here
-from tests.foreign.crashes import FACTS, FOLDER, source
+from tests.corpus.crashes import FACTS, FOLDER, source
 
 
 def said(name: str) -> str:

@@ -16,7 +16,7 @@ from bugzoo.errors import UserError
 from bugzoo.scenario import Scenario, break_source
 
 HERE = Path(__file__).parent
-FOREIGN = HERE.parent / "foreign"
+FOREIGN = HERE.parent / "corpus"
 TEXTS = json.loads((HERE / "texts_before_idioms.json").read_text(encoding="utf-8"))
 MISTAKEN = {("scripts/argparse_main.py", "distributed/skipped_batch"): "it has no ranks, and what came out did not run"}
 ACCEPTED = json.loads((HERE / "accepted_before_idioms.json").read_text(encoding="utf-8"))

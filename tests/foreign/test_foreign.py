@@ -3,9 +3,8 @@
 import pytest
 
 from bugzoo.diagnostics.checkup import checkup
-
-from .cases import BROKEN, SCRIPTS, TRAPS, healthy
-from .unseen import unseen
+from tests.corpus.cases import BROKEN, SCRIPTS, TRAPS, healthy
+from tests.corpus.unseen import unseen
 
 QUICK = {
     "packed_lstm-frozen_layers", "trainer_class-double_softmax", "lbfgs_closure", "dqn",

@@ -8,7 +8,7 @@ import pytest
 from bugzoo.diagnostics.checkup import checkup
 from tests.sampling import only_in_prove
 
-FOLDER = Path(__file__).parent / "reported"
+FOLDER = Path(__file__).parents[1] / "corpus" / "reported"
 ANSWERS = json.loads((FOLDER / "answers.json").read_text(encoding="utf-8"))
 MISSED = {"r19", "r29", "r49", "r51", "r55", "r59"}
 """Nothing is named; of three the cause is among the readings."""

@@ -10,7 +10,7 @@ import pytest
 
 from bugzoo.diagnostics.checkup import checkup
 
-FOLDER = Path(__file__).parent / "trainers"
+FOLDER = Path(__file__).parents[1] / "corpus" / "trainers"
 NEEDS = {"lightning_module": "lightning", "hugging_face": "transformers"}
 BROKEN = [
     ("lightning_module", "F.cross_entropy(self(x), y)\n\n    def val", "F.cross_entropy(self(x).softmax(-1), y)\n\n    def val",

@@ -196,7 +196,7 @@ def test_what_break_makes_runs_and_shows_to_checkup(tmp_path, script, fault, at)
     from bugzoo.diagnostics.checkup import checkup
     from bugzoo.scenario import break_source
 
-    source = (Path(__file__).parents[1] / "foreign" / "scripts" / f"{script}.py").read_text(encoding="utf-8")
+    source = (Path(__file__).parents[1] / "corpus" / "scripts" / f"{script}.py").read_text(encoding="utf-8")
     path = tmp_path / "train.py"
     path.write_text(break_source(source, [fault], script, at).broken, encoding="utf-8")
     report = checkup(path, most_reruns=0)
@@ -214,7 +214,7 @@ def test_gradients_cleared_one_by_one(clearing):
     assert injection.broken == source.replace(by_hand, "")
 
 
-FOREIGN = Path(__file__).parents[1] / "foreign"
+FOREIGN = Path(__file__).parents[1] / "corpus"
 
 
 MOST = {"optimizer/lr_too_high": 40, "loop/stale_gradients": 38, "freezing/frozen_layers": 36}
