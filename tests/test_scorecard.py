@@ -7,9 +7,10 @@ import pytest
 
 from bugzoo import faults
 from tests.benchmarks import one_batch
-from tests.benchmarks.scorecard import COLUMNS, OURS, count, known_scripts, table
+from tests.benchmarks.scorecard import COLUMNS, OURS, count, table
 from tests.benchmarks.scorecard_rules import RULES
 from tests.benchmarks.scorecard_tools import tidy, validation
+from tests.corpus import scripts
 
 
 def test_rules_mean_causes_that_there_are():
@@ -56,7 +57,7 @@ def test_the_gravest_comes_first_and_each_once():
 def test_the_table_tells_nothing_of_a_single_script():
     rows = {"reported, sealed": {tool: dict.fromkeys(COLUMNS, 7) for tool in (*RULES, OURS)}}
     text = table(rows)
-    assert not any(script.path.stem in text for script in known_scripts("reported"))
+    assert not any(script.path.stem in text for script in scripts("reported"))
     assert all(tool in text for tool in RULES)
 
 

@@ -5,7 +5,7 @@ import json
 from bugzoo.diagnostics import names
 from bugzoo.faults import catalogue
 from tests.benchmarks.instrument_scores import SCORES, by_set, counted
-from tests.benchmarks.opened import opened
+from tests.benchmarks.opened import made_on, opened
 
 
 def told(right=(), accept=(), fired=(), healthy=False, made_on=False, outcome="found"):
@@ -47,4 +47,11 @@ def test_the_table_that_is_kept_counts_instruments_and_causes_that_there_are():
 def test_the_scripts_that_count_are_those_that_were_right_at_first_sight(tmp_path):
     every = list(opened(tmp_path))
     assert len(every) > 300 and all(one.path.exists() for one in every)
-    assert {one.of for one in every if not one.made_on} == {"unseen", "reported", "missed", "threads", "calls", "fixes"}
+    assert {one.set for one in every if not made_on(one)} == {
+        "unseen",
+        "reported",
+        "missed",
+        "threads",
+        "calls",
+        "fixes",
+    }

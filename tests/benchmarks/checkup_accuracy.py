@@ -1,10 +1,10 @@
 """How often is checkup right on training scripts in other styles? Prints a table.
 
-    python -m tests.benchmarks.checkup_accuracy [--unseen | --reported | --folder DIR] [--save]
+    python -m tests.benchmarks.checkup_accuracy [--unseen | --reported | --set NAME] [--save]
 
 With --unseen: the scripts in tests/corpus/unseen, at first sight and now. With --reported: those in tests/corpus/reported,
-half of them opened and half of them sealed. With --folder: those of any folder with a `truth.json` (`accuracy_folder`), such
-as tests/corpus/missed. Otherwise those that checkup was made with.
+half of them opened and half of them sealed. With --set: those of one set, with their twins (`accuracy_set`). Otherwise those
+that checkup was made with.
 Rows there: healthy scripts and healthy variants that look wrong (every suspect is a false alarm), broken variants by
 family: the cause was named first, or was among the suspects at all; and how many lines pointed to the right place.
 """
@@ -15,49 +15,40 @@ from collections import defaultdict
 from pathlib import Path
 
 from bugzoo.diagnostics.checkup import Report, checkup
-from tests.benchmarks import accuracy_folder
+from tests.benchmarks import accuracy_set
 from tests.benchmarks import report as reports
-from tests.corpus.case import SCRIPTS, Case
-from tests.corpus.cases import BROKEN, TRAPS, healthy
-from tests.corpus.reported import reported
-from tests.corpus.unseen import unseen
+from tests.corpus import TWINNED, Script, scripts, variants
 
 COLUMNS = ("cases", "right_first", "found", "false_alarms", "lines", "lines_right")
 
 
-def _look(folder: Path, name: str, source: str, cause: str = "") -> Report:
-    path = folder / f"{name}.py"
-    path.write_text(source, encoding="utf-8")
-    return checkup(path, most_reruns=int(cause.startswith("reproducibility")))
-
-
-def _count(row: dict[str, int], case: Case, found: Report) -> None:
+def _count(row: dict[str, int], script: Script, found: Report) -> None:
     causes = [suspect.cause for suspect in found.suspects]
-    row["right_first"] += causes[:1] == [case.cause]
-    row["found"] += case.cause in causes
-    if case.at and causes[:1] == [case.cause]:
+    row["right_first"] += script.named(causes)
+    row["found"] += script.cause in causes
+    if script.at and script.named(causes):
         line = found.suspects[0].line
         row["lines"] += 1
-        row["lines_right"] += line is not None and case.at in case.source.splitlines()[line - 1]
+        row["lines_right"] += line is not None and script.at in script.text.splitlines()[line - 1]
 
 
 def measure(folder: Path) -> dict[str, dict[str, int]]:
     """{row: {column of COLUMNS: count}}"""
     rows: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(COLUMNS, 0))
-    calm = [("healthy", (SCRIPTS / f"{name}.py").read_text(encoding="utf-8"), name) for name in healthy()]
-    calm += [("looks wrong, is right", case.source, case.script) for case in TRAPS]
-    for row, source, name in calm:
-        rows[row]["cases"] += 1
-        found = _look(folder, name, source)
-        if found.outcome != "nothing":  # "unjudged" is no answer either
-            rows[row]["false_alarms"] += 1
-            print(f"{name}: {found.outcome}: {[(s.cause, s.reason) for s in found.suspects]}", flush=True)
-    for case in BROKEN:
-        row, found = rows[case.cause.split("/")[0]], _look(folder, case.script, case.source, case.cause)
+    for script in (*scripts("scripts"), *sorted(variants(), key=lambda variant: variant.faulty)):
+        found = checkup(script.placed(folder).path, most_reruns=script.reruns if script.faulty else 0)
+        causes = [suspect.cause for suspect in found.suspects]
+        if script.faulty:
+            row = rows[script.cause.split("/")[0]]
+            _count(row, script, found)
+            if not script.named(causes):
+                print(f"{script.name}, {script.cause}: {causes[:3]}", flush=True)
+        else:
+            row = rows["looks wrong, is right" if script.before else "healthy"]
+            if found.outcome != "nothing":  # "unjudged" is no answer either
+                row["false_alarms"] += 1
+                print(f"{script.name}: {found.outcome}: {[(s.cause, s.reason) for s in found.suspects]}", flush=True)
         row["cases"] += 1
-        _count(row, case, found)
-        if [suspect.cause for suspect in found.suspects][:1] != [case.cause]:
-            print(f"{case.script}, {case.cause}: {[suspect.cause for suspect in found.suspects[:3]]}", flush=True)
     broken = [row for name, row in rows.items() if name not in ("healthy", "looks wrong, is right")]
     rows["all broken"] = {name: sum(row[name] for row in broken) for name in COLUMNS}
     return dict(rows)
@@ -79,18 +70,18 @@ def at_first_sight() -> dict[str, dict[str, int]]:
     rows: dict[str, dict[str, int]] = {}
     for title in ("at first sight", "now"):
         row = rows[title] = dict.fromkeys(("healthy", "left in peace", "broken", "right first", "found"), 0)
-        for case in unseen():
-            causes = case.first_pass
+        for case in scripts("unseen"):
+            causes = list(case.first_pass)
             if title == "now":
                 causes = [s.cause for s in checkup(case.path, ranks=case.ranks).suspects]
-                if not case.right(causes):
+                if not case.named(causes):
                     print(f"{case.name}, {case.cause or 'healthy'}: {causes[:3]}", flush=True)
-            if case.cause is None:
+            if not case.faulty:
                 row["healthy"] += 1
                 row["left in peace"] += not causes
             else:
                 row["broken"] += 1
-                row["right first"] += case.right(causes)
+                row["right first"] += case.named(causes)
                 row["found"] += case.cause in causes
     return rows
 
@@ -106,19 +97,19 @@ def from_reports() -> dict[str, dict[str, int]]:
         for half in ("opened", "sealed")
         for when in ("at first sight", "now")
     }
-    for case in reported():
+    for case in scripts("reported"):
         found = checkup(case.path)
         now = [suspect.cause for suspect in found.suspects]
         half = "sealed" if case.sealed else "opened"
         rows[f"{half}, now"]["unjudged"] += found.outcome == "unjudged"
         for when, causes in (("at first sight", case.first_pass), ("now", now)):
             row = rows[f"{half}, {when}"]
-            row["healthy" if case.cause is None else "broken"] += 1
+            row["broken" if case.faulty else "healthy"] += 1
             judged = when != "now" or found.outcome != "unjudged"  # no answer is no peace either
-            row["left in peace" if case.cause is None else "right first"] += case.right(causes) and judged
-            row["in three"] += case.cause is not None and case.right(causes, 3)
+            row["right first" if case.faulty else "left in peace"] += case.named(causes) and judged
+            row["in three"] += case.faulty and case.named(causes, 3)
         print(
-            f"{case.name}: measured" if case.sealed else f"{case.name}: {'right' if case.right(now) else 'wrong'}",
+            f"{case.name}: measured" if case.sealed else f"{case.name}: {'right' if case.named(now) else 'wrong'}",
             end="",
             flush=True,
         )
@@ -137,13 +128,13 @@ if __name__ == "__main__":
     parser = reports.parser(__doc__)
     parser.add_argument("--unseen", action="store_true", help="the scripts in tests/corpus/unseen")
     parser.add_argument("--reported", action="store_true", help="the scripts in tests/corpus/reported")
-    parser.add_argument("--folder", type=Path, help="a folder with a truth.json")
+    parser.add_argument("--set", choices=TWINNED, help="the scripts of one set, with their twins")
     options = parser.parse_args()
-    if options.folder:
-        counted = accuracy_folder.measure(options.folder)
-        print(columns({options.folder.name: counted}))
+    if options.set:
+        counted = accuracy_set.measure(options.set)
+        print(columns({options.set: counted}))
         if options.save:
-            reports.save(f"checkup_{options.folder.name}", counted)
+            reports.save(f"checkup_{options.set}", counted)
         sys.exit()
     if options.reported:
         told = from_reports()

@@ -15,35 +15,28 @@ from bugzoo import diagnostics
 from bugzoo.diagnostics.checkup import checkup
 from bugzoo.proving import ledger
 from tests.benchmarks import report as reports
-from tests.corpus.case import SCRIPTS
-from tests.corpus.cases import TRAPS, healthy
-from tests.corpus.reported import reported
-from tests.corpus.unseen import unseen
+from tests.corpus import Script, scripts, variants
 
 
-def scripts(folder: Path) -> Iterator[tuple[Path, int]]:
-    """(path, ranks) of each healthy script; variants are written into `folder`."""
-    yield from ((SCRIPTS / f"{name}.py", 1) for name in healthy())
-    for place, case in enumerate(TRAPS):
-        path = folder / f"trap_{place}.py"
-        path.write_text(case.source, encoding="utf-8")
-        yield path, 1
-    yield from ((case.path, case.ranks) for case in unseen() if case.cause is None)
-    yield from ((case.path, 1) for case in reported() if case.cause is None and not case.sealed)
+def healthy(folder: Path) -> Iterator[Script]:
+    """Yield each healthy script; variants are written into `folder`."""
+    for script in (*scripts("scripts"), *variants(), *scripts("unseen", "reported")):
+        if not (script.faulty or script.sealed):
+            yield script.placed(folder)
 
 
 def measure(folder: Path) -> dict[str, dict[str, int]]:
     """{instrument: {"scripts", "applied", "fired"}}"""
     rows = {name: {"scripts": 0, "applied": 0, "fired": 0} for name in diagnostics.names()}
-    for path, ranks in scripts(folder):
-        found = checkup(path, ranks=ranks)
+    for script in healthy(folder):
+        found = checkup(script.path, ranks=script.ranks)
         judged = {verdict.instrument: verdict.fired for verdict in found.verdicts}
         for name, row in rows.items():
             row["scripts"] += 1
             row["applied"] += name in judged
             row["fired"] += judged.get(name, False)
         alarms = [name for name, fired in judged.items() if fired]
-        print(f"{path.stem}: {', '.join(alarms) or 'quiet'}", flush=True)
+        print(f"{script.name}: {', '.join(alarms) or 'quiet'}", flush=True)
     return rows
 
 

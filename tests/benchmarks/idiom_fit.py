@@ -17,8 +17,8 @@ from bugzoo.faults.forms import Idiom
 from bugzoo.faults.script import read, statement
 from bugzoo.injection import check_syntax, inject
 from tests.benchmarks import report
+from tests.corpus import ROOT
 
-FOREIGN = Path(__file__).parents[1] / "corpus"
 LABELS = {"OTHER_LOSS": "LOSS_OTHER", "ACTIVATION_LAYER": "ACTIVATION"}
 """Idiom -> the label that it is counted by, where that has another name: activations are labelled whatever their form."""
 TOGETHER = {"ACTIVATION": ("ACTIVATION_LAYER",)}
@@ -62,7 +62,7 @@ def main() -> None:
         "--missing", action="store_true", help="name the scripts in which a labelled place is not found"
     )
     options = parser.parse_args()
-    files = sorted(options.folder.glob("*.py")) if options.folder else sorted(FOREIGN.glob("*/*.py"))
+    files = sorted(options.folder.glob("*.py")) if options.folder else sorted(ROOT.glob("*/*.py"))
     sources = {}
     for file in files:
         text = file.read_text(encoding="utf-8", errors="replace")

@@ -23,24 +23,25 @@ from bugzoo.diagnostics._weigh import score
 from bugzoo.diagnostics.checkup import checkup
 from tests.benchmarks import report as reports
 from tests.benchmarks.checkup_accuracy import columns
-from tests.benchmarks.opened import Opened, opened
+from tests.benchmarks.opened import made_on, opened
+from tests.corpus import Script
 
 COLUMNS = ("broken", "right first", "in three", "silent", "wrong first", "healthy", "false alarms")
 SCORES = Path(bugzoo.diagnostics.__file__).with_name("scores.json")
 
 
-def said(one: Opened) -> dict[str, Any]:
+def said(one: Script) -> dict[str, Any]:
     """Return what checkup said of one script, as plain data."""
     found = checkup(one.path, ranks=one.ranks, most_reruns=one.reruns)
-    print(f"{one.of}: {one.name}: {[suspect.cause for suspect in found.suspects[:3]]}", file=sys.stderr, flush=True)
+    print(f"{one.set}: {one.name}: {[suspect.cause for suspect in found.suspects[:3]]}", file=sys.stderr, flush=True)
     whole = found.to_json()
     return {
         "script": one.name,
-        "of": one.of,
-        "accept": one.accept,
-        "healthy": one.healthy,
+        "of": one.set,
+        "accept": sorted(one.accept),
+        "healthy": not one.faulty,
         "right": [one.right(suspect) for suspect in found.remaining],
-        "made_on": one.made_on,
+        "made_on": made_on(one),
         "fired": [asdict(verdict) for verdict in found.verdicts if verdict.fired],
         **{name: whole[name] for name in ("outcome", "suspects", "readings", "findings")},
     }

@@ -28,52 +28,31 @@ import random
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from bugzoo.diagnostics.checkup import checkup
-from tests.benchmarks import opened
 from tests.benchmarks import report as reports
 from tests.benchmarks import scorecard_tools as tools
-from tests.benchmarks.accuracy_folder import right, truths
 from tests.benchmarks.scorecard_rules import RULES, Rule
 from tests.benchmarks.scorecard_tools import Finding
-from tests.corpus.reported import reported
-from tests.corpus.unseen import unseen
+from tests.corpus import TWINNED, Script, scripts
 
 OURS = "bugzoo checkup"
-FOLDERS = {folder.name: folder for folder in opened.FOLDERS}
-SETS = ("unseen", "reported", *FOLDERS)
+SETS = ("unseen", "reported", *TWINNED)
 DEMAND = "a broken demand at the right line"
 BROKEN = ("broken", "said", "among", "first")
 HEALTHY = ("healthy", "false alarms", "advice alone")
 COLUMNS = (*BROKEN, *HEALTHY, "no reading")
 
 
-@dataclass(frozen=True)
-class Script:
-    """`accepted`: names of what is wrong with it, any of which is right; none for a healthy one."""
-
-    group: str
-    path: Path
-    accepted: frozenset[str]
-    ranks: int = 1
-    lines: tuple[int, ...] = ()
-    """Where a broken demand of a library names it as well, whatever its id."""
+def group(script: Script) -> str:
+    """Return the title of the rows that a script counts in."""
+    return script.set if script.set != "reported" else f"reported, {'sealed' if script.sealed else 'opened'}"
 
 
-def known_scripts(which: str) -> Iterator[Script]:
-    if which == "unseen":
-        for one in unseen():
-            yield Script("unseen", one.path, frozenset({one.cause} - {None}), one.ranks)
-    elif which in FOLDERS:
-        for truth in truths(FOLDERS[which]):
-            accepted = frozenset({*truth.accept, DEMAND}) if truth.faulty else frozenset()
-            yield Script(which, truth.path, accepted, lines=tuple(truth.lines))
-    else:
-        for case in reported():
-            names = frozenset({case.cause, case.second, *case.also} - {None}) if case.cause else frozenset()
-            yield Script("reported, sealed" if case.sealed else "reported, opened", case.path, names)
+def accepted(script: Script) -> frozenset[str]:
+    """Return names of what is wrong with a script, any of which is right; none for a healthy one."""
+    return frozenset({*script.accept, DEMAND} if script.faulty and script.set in TWINNED else script.accept)
 
 
 def from_ledger(cells: int, seed: int, folder: Path) -> Iterator[Script]:
@@ -94,14 +73,14 @@ def from_ledger(cells: int, seed: int, folder: Path) -> Iterator[Script]:
     for place, (program, broken) in enumerate([*texts, *((program, (fault,)) for fault, program in drawn)]):
         path = folder / f"script_{place}.py"
         path.write_text(Scenario(program, broken).source, encoding="utf-8")
-        yield Script("catalogue", path, frozenset(broken))
+        yield Script("catalogue", path.stem, path, broken)
 
 
 def ours(script: Script) -> list[Finding] | None:
     found = checkup(script.path, ranks=script.ranks)
     if found.outcome == "unjudged":
         return None
-    return [(DEMAND if right(suspect, (), script.lines) else suspect.cause, False) for suspect in found.suspects]
+    return [(DEMAND if script.at_line(suspect) else suspect.cause, False) for suspect in found.suspects]
 
 
 def rule(tool: str, name: str) -> Rule:
@@ -126,17 +105,17 @@ def count(row: dict[str, int], tool: str, reading: list[Finding] | None, accepte
     row["first"] += bool(meant) and meant[0].means(wrong)
 
 
-def measure(scripts: list[Script], minutes: float | None = None) -> dict[str, dict[str, dict[str, int]]]:
+def measure(chosen: list[Script], minutes: float | None = None) -> dict[str, dict[str, dict[str, int]]]:
     """{group: {tool: {column: count}}}, of as many as `minutes` are enough for. Prints nothing about a single script."""
     rows: dict[str, dict[str, dict[str, int]]] = {}
     began = time.perf_counter()
-    for place, script in enumerate(scripts, 1):
+    for place, script in enumerate(chosen, 1):
         said = tools.readings(script.path.resolve(), script.ranks)
         said[OURS] = ours(script)
-        group = rows.setdefault(script.group, {tool: dict.fromkeys(COLUMNS, 0) for tool in (*RULES, OURS)})
-        for tool in group:
-            count(group[tool], tool, said[tool], script.accepted)
-        print(f"{place}/{len(scripts)} scripts, {time.perf_counter() - began:.0f} s", flush=True)
+        by_tool = rows.setdefault(group(script), {tool: dict.fromkeys(COLUMNS, 0) for tool in (*RULES, OURS)})
+        for tool, row in by_tool.items():
+            count(row, tool, said[tool], accepted(script))
+        print(f"{place}/{len(chosen)} scripts, {time.perf_counter() - began:.0f} s", flush=True)
         if minutes is not None and time.perf_counter() - began > 60 * minutes:
             break
     return rows
@@ -164,16 +143,16 @@ def main() -> None:
     neither = not (options.catalogue or any(getattr(options, name) for name in SETS))
     sets = [name for name in SETS if neither or getattr(options, name)]
     with tempfile.TemporaryDirectory() as folder:
-        scripts = [one for name in sets for one in list(known_scripts(name))[: options.first]]
+        chosen = [one.placed(Path(folder)) for name in sets for one in list(scripts(name))[: options.first]]
         if options.catalogue:
-            scripts += list(from_ledger(options.cells, options.seed, Path(folder)))[: options.first]
-        measured = measure(scripts, options.minutes)
+            chosen += list(from_ledger(options.cells, options.seed, Path(folder)))[: options.first]
+        measured = measure(chosen, options.minutes)
     print(table(measured))
     if options.save:
         versions = {tool: importlib.metadata.version(tool) for tool in RULES}
         name = "_".join(["scorecard", *([] if neither else sets), *(["catalogue"] if options.catalogue else [])])
         counted = sum(next(iter(group.values()))[kind] for group in measured.values() for kind in ("broken", "healthy"))
-        told = {"versions": versions, "scripts": {"counted": counted, "of": len(scripts)}, "rows": measured}
+        told = {"versions": versions, "scripts": {"counted": counted, "of": len(chosen)}, "rows": measured}
         reports.save(name, told)
 
 

@@ -57,7 +57,7 @@ def of_opened(names: Sequence[str]) -> None:
     seen: dict[str, dict[str, float]] = {row.source: {} for row in rows}
     with tempfile.TemporaryDirectory() as place:
         for script in opened(Path(place)):
-            if not script.healthy or script.ranks > 1:
+            if script.faulty or script.ranks > 1:
                 continue
             report = {"after": "bugzoo.diagnostics:measure_all", "after_args": {"names": list(names)}}
             run = run_worker(

@@ -11,7 +11,7 @@ from bugzoo.diagnostics.bug_report import Symptom
 from bugzoo.diagnostics.checkup import checkup
 from bugzoo.errors import UserError
 from bugzoo.running import overlay
-from tests.corpus.crashes import FOLDER
+from tests.corpus import ROOT
 
 BROKEN = """
 import torch
@@ -82,7 +82,7 @@ def test_a_shorter_script_shows_the_same_and_the_folder_says_where(tmp_path):
 @pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_crash_is_kept_with_its_message(tmp_path):
-    done = bugzoo(str(FOLDER / "deep_linear.py"), "-o", "report", cwd=tmp_path)
+    done = bugzoo(str(ROOT / "crashes" / "deep_linear.py"), "-o", "report", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     minimal = tmp_path / "report" / "minimal.py"
     ran = subprocess.run([sys.executable, str(minimal)], capture_output=True, text=True)

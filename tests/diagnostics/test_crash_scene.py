@@ -6,11 +6,13 @@ import pytest
 
 from bugzoo.diagnostics import instrument, read
 from bugzoo.running import run_here
-from tests.corpus.crashes import FACTS, FOLDER, source
+from tests.corpus import ROOT, scripts
+
+CRASHES = {script.name: script for script in scripts("crashes")}
 
 
 def said(name: str) -> str:
-    run = run_here(source(name), file=str(FOLDER / f"{name}.py"))
+    run = run_here(CRASHES[name].text, file=str(CRASHES[name].path))
     assert run.outcome == "crashed"
     numbers = read("crash", run).numbers
     verdict = instrument("crash").judge(numbers)
@@ -18,22 +20,27 @@ def said(name: str) -> str:
     return verdict.message + "".join(f"; line {line}" for line in lines)
 
 
-@pytest.mark.parametrize("name", FACTS)
+@pytest.mark.parametrize("name", CRASHES)
 def test_what_a_repair_needs_is_said(name):
     text = said(name)
     # the line that changed a tensor is found in the source, by what places the suspect
     missing = [
-        fact for fact, pattern in FACTS[name].items() if not re.search(pattern, text) and fact != "line that changed it"
+        fact
+        for fact, pattern in CRASHES[name].facts.items()
+        if not re.search(pattern, text) and fact != "line that changed it"
     ]
     assert not missing, text
 
 
 def test_none_is_left_out():
-    assert set(FACTS) == {file.stem for file in FOLDER.glob("*.py")} - {"__init__"}
+    facts = {name for name, script in CRASHES.items() if script.facts}
+    assert facts == {file.stem for file in (ROOT / "crashes").glob("*.py")}
 
 
 def test_a_forward_pass_that_is_made_again_changes_nothing():
-    text = source("deep_linear").replace("nn.Linear(20, 64)", "nn.Sequential(nn.Linear(20, 64), nn.BatchNorm1d(64))")
+    text = CRASHES["deep_linear"].text.replace(
+        "nn.Linear(20, 64)", "nn.Sequential(nn.Linear(20, 64), nn.BatchNorm1d(64))"
+    )
     run = run_here(text, file="again.py")
     assert run.outcome == "crashed"
     norm = run.namespace["net"].embed[1]

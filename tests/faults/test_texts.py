@@ -14,9 +14,9 @@ import pytest
 
 from bugzoo.errors import UserError
 from bugzoo.scenario import Scenario, break_source
+from tests.corpus import ROOT
 
 HERE = Path(__file__).parent
-FOREIGN = HERE.parent / "corpus"
 TEXTS = json.loads((HERE / "texts_before_idioms.json").read_text(encoding="utf-8"))
 MISTAKEN = {("scripts/argparse_main.py", "distributed/skipped_batch"): "it has no ranks, and what came out did not run"}
 ACCEPTED = json.loads((HERE / "accepted_before_idioms.json").read_text(encoding="utf-8"))
@@ -37,7 +37,7 @@ def test_broken_texts_are_what_they_were(spec):
 
 @pytest.mark.parametrize("script", sorted(ACCEPTED))
 def test_break_takes_what_it_took(script):
-    source = (FOREIGN / script).read_text(encoding="utf-8")
+    source = (ROOT / script).read_text(encoding="utf-8")
     for fault, was in ACCEPTED[script].items():
         if (script, fault) in MISTAKEN:
             continue

@@ -3,8 +3,7 @@
 import pytest
 
 from bugzoo.diagnostics.checkup import checkup
-from tests.benchmarks.accuracy_folder import truths
-from tests.benchmarks.opened import FOLDERS
+from tests.corpus import TWINNED, scripts
 from tests.sampling import only_in_prove
 
 SILENT = {
@@ -18,14 +17,14 @@ SILENT = {
 }  # fmt: skip
 FALSE_ALARMS = {"random_filters", "fourier_head", "diabetes_uncertainty"}  # frozen at random, or dropped, on purpose
 QUICK = {"captcha_ctc", "feature_match, repaired", "colour_digits", "panel_tasks", "transfer_head", "new_scanner"}
-ALL = [truth for folder in FOLDERS for truth in truths(folder)]
+ALL = list(scripts(*TWINNED))
 CASES = [one if one.name in QUICK else only_in_prove(one) for one in ALL]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("truth", CASES, ids=[one.name for one in ALL])
-def test_each_has_its_cause_first_and_each_twin_nothing(truth):
-    report = checkup(truth.path, most_reruns=0)
+def test_each_has_its_cause_first_and_each_twin_nothing(truth, tmp_path):
+    report = checkup(truth.placed(tmp_path).path, most_reruns=0)
     found = truth.name in FALSE_ALARMS or (truth.faulty and truth.name not in SILENT)
     assert report.outcome == ("found" if found else "nothing"), str(report)
     if report.suspects and truth.faulty:

@@ -4,14 +4,14 @@ They are no part of the tests' packages: `pip install -e ".[trainers]"` brings t
 """
 
 import importlib.util
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
 from bugzoo.diagnostics.checkup import checkup
+from tests.corpus import scripts
 
-FOLDER = Path(__file__).parents[1] / "corpus" / "trainers"
-NEEDS = {"lightning_module": "lightning", "hugging_face": "transformers"}
+TRAINERS = {script.name: script for script in scripts("trainers")}
 BROKEN = [
     ("lightning_module", "F.cross_entropy(self(x), y)\n\n    def val", "F.cross_entropy(self(x).softmax(-1), y)\n\n    def val",
      "loss/double_softmax"),
@@ -23,16 +23,15 @@ BROKEN = [
 
 
 def checked(name, folder, before="", after=""):
-    if importlib.util.find_spec(NEEDS[name]) is None:
-        pytest.skip(f"{NEEDS[name]} is not installed")
-    text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    assert before in text
-    (folder / "train.py").write_text(text.replace(before, after, 1) if before else text)
+    trainer = replace(TRAINERS[name], before=before, after=after)
+    if importlib.util.find_spec(trainer.needs) is None:
+        pytest.skip(f"{trainer.needs} is not installed")
+    (folder / "train.py").write_text(trainer.text, encoding="utf-8")
     return checkup(folder / "train.py", most_reruns=0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NEEDS)
+@pytest.mark.parametrize("name", TRAINERS)
 def test_a_healthy_one_is_left_in_peace(name, tmp_path):
     found = checked(name, tmp_path)
     assert (found.outcome, found.steps) == ("nothing", 156), str(found)

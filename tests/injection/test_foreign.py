@@ -1,13 +1,13 @@
 """The same swaps fit scripts that bugzoo has never seen: other names, other layouts."""
 
 import ast
-from pathlib import Path
 
 import pytest
 
 import bugzoo.faults as faults
 from bugzoo.errors import UserError
 from bugzoo.injection import inject
+from tests.corpus import ROOT
 from tests.sampling import only_in_prove
 
 FUNCTIONS = """\
@@ -196,7 +196,7 @@ def test_what_break_makes_runs_and_shows_to_checkup(tmp_path, script, fault, at)
     from bugzoo.diagnostics.checkup import checkup
     from bugzoo.scenario import break_source
 
-    source = (Path(__file__).parents[1] / "corpus" / "scripts" / f"{script}.py").read_text(encoding="utf-8")
+    source = (ROOT / "scripts" / f"{script}.py").read_text(encoding="utf-8")
     path = tmp_path / "train.py"
     path.write_text(break_source(source, [fault], script, at).broken, encoding="utf-8")
     report = checkup(path, most_reruns=0)
@@ -212,9 +212,6 @@ def test_gradients_cleared_one_by_one(clearing):
     source = f"for x in data:\n    loss = net(x).mean()\n{by_hand}    loss.backward()\n    opt.step()\n"
     injection = inject(source, [(faults.load("loop/stale_gradients"), {})], "by_hand.py")
     assert injection.broken == source.replace(by_hand, "")
-
-
-FOREIGN = Path(__file__).parents[1] / "corpus"
 
 
 MOST = {"optimizer/lr_too_high": 40, "loop/stale_gradients": 38, "freezing/frozen_layers": 36}
@@ -237,7 +234,7 @@ def into_each(fault_id, share):
     """Break every `share`-th script; with which one it begins depends on the fault."""
     fault, taken = faults.load(fault_id), 0
     params = {name: param.default for name, param in fault.params.items()}
-    for path in sorted((FOREIGN / "scripts").glob("*.py"))[len(fault_id) % share :: share]:
+    for path in sorted((ROOT / "scripts").glob("*.py"))[len(fault_id) % share :: share]:
         source = path.read_text(encoding="utf-8")
         try:
             made = inject(source, [(fault, params)], path.name)
