@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import socket
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -89,6 +88,8 @@ def _installed(folder: Path) -> None:
 
 def _taken(extra: list[str]) -> int | None:
     """Return the requested port if another program already listens on it."""
+    import socket
+
     words = " ".join(extra).replace("=", " ").split()
     for before, word in pairwise(words):
         if before in ("--port", "--ServerApp.port") and word.isdigit() and 0 < int(word) < 65536:

@@ -5,17 +5,22 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import cache
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Any
 
-from bugzoo import diagnostics, faults, programs
+from bugzoo import diagnostics, faults, kept, programs
 from bugzoo.errors import unknown
 from bugzoo.faults.model import together
+from bugzoo.fingerprint import of_files
 from bugzoo.material import effort, exercise_files
-from bugzoo.scenario import fits, plainest
+from bugzoo.plain import plain
 from bugzoo.syntax import parse
 
 Row = dict[str, Any]
+_LISTED = ("id", "kind", "title", "level", "symptom", "programs", "plainest", "params", "needs")
+"""Fields of a fault in a list. The others are shown for a single fault."""
 
 
 def first_line(text: str | None) -> str:
@@ -23,19 +28,39 @@ def first_line(text: str | None) -> str:
     return (text or "").strip().split("\n\n")[0].replace("\n", " ").strip()
 
 
+@cache
+def _faults() -> dict[str, Row]:
+    """Return fault id -> all details. They are cached, because it takes a second to try each fault on each program."""
+    packs = [
+        (entry.name, Path(path)) for entry in entry_points(group="bugzoo.faults") for path in entry.load().__path__
+    ]
+    of_packs = [(name, str(file), file.read_bytes()) for name, path in packs for file in sorted(path.rglob("*.py"))]
+    key = kept.key("faults", of_files(), version("ast-grep-py"), of_packs)
+    if (details := kept.read(key)) is None:
+        details = plain({name: _fault(fault) for name, fault in faults.catalogue().items()}, finite=False)
+        kept.write(key, details)
+    return details
+
+
 def _fault(fault: faults.Fault) -> Row:
+    from bugzoo.scenario import fits, plainest  # not above: what is cached needs no ast-grep
+
     return {
         "id": fault.id,
         "kind": "trap" if fault.trap else "fault",
         "title": fault.title,
         "level": fault.level,
         "symptom": fault.symptom,
-        "programs": list(fits(fault)),
+        "programs": fits(fault),
         "plainest": plainest(fault),
-        "params": {
-            name: {"default": p.default, "low": p.low, "high": p.high, "doc": p.doc} for name, p in fault.params.items()
-        },
+        "params": {name: asdict(param) for name, param in fault.params.items()},
         "needs": fault.needs.to_json(),
+        **{
+            field: getattr(fault, field)
+            for field in ("report", "evidence", "effect", "why", "fix", "hints", "sources", "not_on")
+        },
+        "look_alikes": [asdict(one) for one in fault.look_alikes],
+        "edits": list(map(str, together(fault.edits))),
     }
 
 
@@ -60,7 +85,7 @@ def _exercise(file: Path) -> Row:
 
 def _rows() -> dict[str, Callable[[], list[Row]]]:
     return {
-        "faults": lambda: [_fault(fault) for fault in faults.catalogue().values()],
+        "faults": lambda: [{field: row[field] for field in _LISTED} for row in _faults().values()],
         "programs": lambda: [_program(name) for name in programs.names()],
         "instruments": lambda: [_instrument(name) for name in diagnostics.names()],
         "exercises": lambda: [_exercise(file) for file in exercise_files()],
@@ -100,7 +125,7 @@ def rows(kind: str | None = None) -> list[Row]:
 def families() -> dict[str, str]:
     """Return family -> what goes wrong there, the docstring of its package; "" for the family of a fault pack."""
     found: dict[str, str] = {}
-    for fault_id in faults.catalogue():
+    for fault_id in _faults():
         name = fault_id.split("/")[0]
         if name not in found:
             file = Path(faults.__file__).parent / name / "__init__.py"
@@ -122,19 +147,9 @@ def detail(name: str) -> Row:
         from bugzoo.contracts import contract
 
         return _contract(contract(name))
-    of_name = [one for one in faults.catalogue() if one.rpartition("/")[2] == name]
-    if name in faults.catalogue() or len(of_name) == 1:
-        fault = faults.load(name if name in faults.catalogue() else of_name[0])
-        more = ("report", "evidence", "effect", "why", "fix", "hints", "sources")
-        return (
-            _fault(fault)
-            | {field: getattr(fault, field) for field in more}
-            | {
-                "not_on": dict(fault.not_on),
-                "look_alikes": [asdict(one) for one in fault.look_alikes],
-                "edits": list(map(str, together(fault.edits))),
-            }
-        )
+    of_name = [fault_id for fault_id in _faults() if name in (fault_id, fault_id.rpartition("/")[2])]
+    if name in of_name or len(of_name) == 1:
+        return _faults()[name if name in of_name else of_name[0]]
     if name in programs.names():
         return _program(name) | {"doc": ast.get_docstring(parse(programs.load(name).source))}
     if name in diagnostics.names():
@@ -145,7 +160,7 @@ def detail(name: str) -> Row:
     name = numbers.get(name.zfill(2), name)  # as in `check` and `reset`
     if name in found:
         return _exercise(found[name])
-    known = [*faults.catalogue(), *programs.names(), *diagnostics.names(), *found]
+    known = [*_faults(), *programs.names(), *diagnostics.names(), *found]
     raise unknown("fault, program, instrument or exercise", name, known, "bugzoo list")
 
 

@@ -3,20 +3,23 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any
 
-from bugzoo import faults as catalogue
-from bugzoo import programs
-from bugzoo.proving import ledger, standing
+from bugzoo.faults.model import Fault
+from bugzoo.proving import ledger
 from bugzoo.proving.cells import SEEDS, device_of
 from bugzoo.proving.completeness import note_standing
 from bugzoo.proving.look_alikes import pairs
-from bugzoo.proving.matrix import Apart, Cell, VerifyReport
-from bugzoo.proving.parts import CellCase, Control, Result, Told, Wanted, believed, case_of, control_of, told_of
-from bugzoo.proving.tried import grade_all
+from bugzoo.proving.matrix import Cell, VerifyReport
+from bugzoo.proving.parts import CellCase, Control, Result, Told, Wanted, case_of, control_of, told_of
+from bugzoo.proving.request import Request
+from bugzoo.proving.tried import Tried, grade_all
 from bugzoo.scenario import fits
+
+Progress = Callable[[int, int], None]
+"""Called with (done, of)."""
 
 
 def verify(
@@ -25,11 +28,11 @@ def verify(
     device: str = "cpu",
     seeds: Sequence[int] = SEEDS,
     executor: Executor | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     fresh: bool = False,
     backlog: bool = True,
     ask: Callable[["Plan"], None] | None = None,
-    compared: Callable[[int, int], None] | None = None,
+    compared: Progress | None = None,
 ) -> VerifyReport:
     """Prove faults (all by default). Raises UserError for unknown names; the report lists what is not proved.
 
@@ -40,89 +43,12 @@ def verify(
     other machines. With seeds other than SEEDS only the evidence is checked: nothing is graded or written.
     """
     started = time.perf_counter()
-    names = list(names)
-    chosen = [catalogue.load(name) for name in names] or list(catalogue.catalogue().values())
-    only = [programs.load(name).name for name in only_programs]
-    written = seeds == SEEDS
-    believe = written and not fresh
-    plain = believe and not backlog and device == "cpu" and not names
-    settled = [fault for fault in chosen if plain and standing.stands(fault)]
-    of_ledger = {fault.id: believed(fault, ledger.read("faults", fault.id)) for fault in settled}
-    waits = ledger.waiting() if plain else set()
-    new = [
-        Cell(fault.id, p, effect=fault.effect)
-        for fault in chosen
-        if fault.id not in of_ledger
-        for p in fits(fault)
-        if f"{fault.id} on {p}" not in waits
-    ]
-    cells = [cell for cell in [*chain.from_iterable(of_ledger.values()), *new] if not only or cell.program in only]
-    cases = []
-    for place, cell in enumerate(one for one in new if not only or one.program in only):
-        if compared:
-            compared(place, len(new))
-        if case := case_of(cell, device, seeds, written, fresh, backlog, bool(names)):
-            cases.append(case)
-    alike_of_ledger = [
-        Apart(fault.id, other, said["program"], said["problems"], True)
-        for fault in settled
-        for other, said in ledger.read("faults", fault.id).get("look_alikes", {}).items()
-        if not only or said["program"] in only
-    ]
-    alone = () if names else only or programs.names()  # a program that no fault fits must be healthy as well
-    healthy = dict.fromkeys([*(case.cell.program for case in cases), *alone])
-    controls = [control_of(program, device, seeds, believe and device == "cpu", backlog) for program in healthy]
-    alike = [
-        told_of(pair, believe, backlog)
-        for fault in (chosen if written and device == "cpu" else ())
-        if fault.id not in of_ledger
-        for pair in pairs(fault)
-        if (not only or pair.program in only) and f"{fault.id} beside {pair.look_alike.other}" not in waits
-    ]
-    parts: list[CellCase | Control | Told] = [*cases, *controls, *alike]
-    asked = [part.wanted() for part in parts]
-    cells_tried = [case.tried for case in cases if case.tried]
-    to_grade = sum(len(one.missing()) for one in cells_tried)
-    jobs = 0
-    if ask and (plan := _plan(parts, asked, to_grade, fresh)).anything:
+    request = Request.of(names, only_programs, device=device, seeds=seeds, fresh=fresh, backlog=backlog)
+    work = _work(request, compared)
+    if ask and (plan := work.plan()).anything:
         ask(plan)
-
-    def measuring(done: int, of: int) -> None:
-        nonlocal jobs
-        jobs = of
-        if progress:
-            progress(done, of + to_grade)
-
-    def grading(done: int, _: int) -> None:
-        if progress:
-            progress(jobs + done, jobs + to_grade)
-
-    results, runs, ran = _run([one for some in asked for one in some], executor, measuring, fresh)
-    graded, stopped = 0, None
-    try:
-        graded = grade_all(cells_tried, executor, grading)
-    except KeyboardInterrupt as error:  # the numbers are complete: they are written, with the grades so far
-        stopped = error
-    for part, some in zip(parts, asked, strict=True):
-        part.judge(results[: len(some)])
-        results = results[len(some) :]
-    if written:
-        mine = [case for case in cases if device_of(case.fault) == device]
-        _write_down(mine, controls if device == "cpu" else [], alike)
-        if device == "cpu" and not only and not stopped:
-            note_standing(fault for fault in chosen if fault not in settled)
-    if stopped:
-        raise stopped
-    return VerifyReport(
-        cells,
-        [control.healthy for control in controls],
-        _environment(device),
-        time.perf_counter() - started,
-        runs,
-        runs - ran,
-        [*alike_of_ledger, *(one.apart for one in alike)],
-        graded,
-    )
+    work.do(executor, progress)
+    return work.report(time.perf_counter() - started)
 
 
 @dataclass(frozen=True)
@@ -157,23 +83,120 @@ RUN_SECONDS, GRADING_SECONDS = 5.0, 8.0
 """Estimated time of a run with its instruments, and of a grading, on one core (measurements are in CHANGELOG)."""
 
 
-def _plan(parts: Sequence[Any], asked: Sequence[list[Wanted]], to_grade: int, fresh: bool) -> Plan:
-    wanted = [one for some in asked for one in some]
-    runs = 0
-    if wanted:
-        from bugzoo.proving.measured import missing
+@dataclass
+class Work:
+    """What one call of `verify` does, and what came of it."""
 
-        runs = missing(wanted, fresh)
-    why = tuple(part.why() for part in parts if part.why())
-    return Plan(runs, to_grade, why)
+    request: Request
+    cells: list[Cell]
+    """All cells of the report; `cases` are those that can run."""
+    cases: list[CellCase]
+    controls: list[Control]
+    pairs: list[Told]
+    jobs: list[list[Wanted]] = field(init=False)
+    """The runs of each part."""
+    gradings: int = field(init=False)
+    runs: int = 0
+    cached: int = 0
+    graded: int = 0
+
+    def __post_init__(self) -> None:
+        self.jobs = [part.wanted() for part in self.parts]
+        self.gradings = sum(len(trials.missing()) for trials in self.trials)
+
+    @property
+    def parts(self) -> list[CellCase | Control | Told]:
+        return [*self.cases, *self.controls, *self.pairs]
+
+    @property
+    def trials(self) -> list[Tried]:
+        return [case.tried for case in self.cases if case.tried]
+
+    @property
+    def all_jobs(self) -> list[Wanted]:
+        return list(chain.from_iterable(self.jobs))
+
+    def plan(self) -> Plan:
+        """Return what would be run, and why."""
+        runs = 0
+        if self.all_jobs:
+            from bugzoo.proving.measured import missing
+
+            runs = missing(self.all_jobs, self.request.fresh)
+        return Plan(runs, self.gradings, tuple(part.why() for part in self.parts if part.why()))
+
+    def do(self, executor: Executor | None, progress: Progress | None) -> None:
+        """Run, grade, judge and write. After Ctrl-C among the grades, what is known is written, then it is raised."""
+        tell = progress or (lambda done, of: None)
+        results = self._run(executor, lambda done, of: tell(done, of + self.gradings))
+        try:
+            self.graded = grade_all(
+                self.trials, executor, lambda done, _: tell(self.runs + done, self.runs + self.gradings)
+            )
+        except KeyboardInterrupt:  # the numbers are complete: they are written, with the grades so far
+            self._finish(results, complete=False)
+            raise
+        self._finish(results, complete=True)
+
+    def _run(self, executor: Executor | None, progress: Progress) -> list[Result]:
+        if not self.all_jobs:  # then do not import torch
+            return []
+        from bugzoo.proving.measured import measured
+
+        results, self.runs, ran = measured(self.all_jobs, executor, progress, self.request.fresh)
+        self.cached = self.runs - ran
+        return results
+
+    def _finish(self, results: list[Result], complete: bool) -> None:
+        """Judge the parts by their results, and write them to the ledger."""
+        rest = iter(results)
+        for part, jobs in zip(self.parts, self.jobs, strict=True):
+            part.judge(list(islice(rest, len(jobs))))
+        request = self.request
+        if not request.records:
+            return
+        mine = [case for case in self.cases if device_of(case.fault) == request.device]
+        _write_down(mine, self.controls if request.on_cpu else [], self.pairs)
+        if request.on_cpu and not request.only and complete:
+            note_standing(request.unsettled)
+
+    def report(self, seconds: float) -> VerifyReport:
+        """Return the results. `seconds`: how long they took."""
+        return VerifyReport(
+            self.cells,
+            [control.healthy for control in self.controls],
+            _environment(self.request.device),
+            seconds,
+            self.runs,
+            self.cached,
+            [*self.request.pairs_of_ledger(), *(pair.apart for pair in self.pairs)],
+            self.graded,
+        )
 
 
-def _run(wanted: list[Wanted], executor: Any, progress: Any, fresh: bool) -> tuple[list[Result], int, int]:
-    if not wanted:  # then do not import torch
-        return [], 0, 0
-    from bugzoo.proving.measured import measured
+def _work(request: Request, compared: Progress | None) -> Work:
+    """Return the remaining work: what the ledger does not hold."""
+    new = request.cells_to_prove()
+    cases = _cases(request, new, compared)
+    trusts = request.trusts and request.on_cpu
+    controls = [
+        control_of(program, request.device, request.seeds, trusts, request.backlog)
+        for program in request.healthy_programs(case.cell for case in cases)
+    ]
+    pairs = [told_of(pair, request.trusts, request.backlog) for pair in request.pairs_to_prove()]
+    return Work(request, [*request.cells_of_ledger(), *new], cases, controls, pairs)
 
-    return measured(wanted, executor, progress, fresh)
+
+def _cases(request: Request, cells: Sequence[Cell], compared: Progress | None) -> list[CellCase]:
+    cases = []
+    for place, cell in enumerate(cells):
+        if compared:
+            compared(place, len(cells))
+        case = case_of(
+            cell, request.device, request.seeds, request.records, request.fresh, request.backlog, request.by_name
+        )
+        cases += [case] if case else []
+    return cases
 
 
 def _write_down(cases: list[CellCase], controls: list[Control], alike: list[Told]) -> None:
@@ -181,22 +204,30 @@ def _write_down(cases: list[CellCase], controls: list[Control], alike: list[Told
     by = ledger.environment()
     for fault in {case.fault.id: case.fault for case in cases if ledger.ours(case.fault.id)}.values():
         before = ledger.read("faults", fault.id)
-        old, said = before.get("cells", {}), before.get("look_alikes", {})
-        new = {case.cell.program: case.entry() | {"with": by} for case in cases if case.fault.id == fault.id}
-        kept = {program: old[program] for program in fits(fault) if program in old}
-        merged = kept | {name: ledger.newer(old.get(name, {}), entry) for name, entry in new.items()}
-        told = {
-            pair.look_alike.other: said[pair.look_alike.other] for pair in pairs(fault) if pair.look_alike.other in said
+        cells = {case.cell.program: case.entry() | {"with": by} for case in cases if case.fault.id == fault.id}
+        tests = {told.apart.other: told.entry() for told in alike if told.pair.fault.id == fault.id}
+        merged = {
+            "cells": _merged_cells(fault, before.get("cells", {}), cells),
+            "look_alikes": _merged_pairs(fault, before.get("look_alikes", {}), tests),
         }
-        told |= {one.apart.other: one.entry() for one in alike if one.pair.fault.id == fault.id}
-        ledger.write(
-            "faults", fault.id, {"cells": dict(sorted(merged.items())), "look_alikes": dict(sorted(told.items()))}
-        )
+        ledger.write("faults", fault.id, {name: dict(sorted(entries.items())) for name, entries in merged.items()})
     for control in controls:
         if not control.healthy.in_ledger:
             name = control.healthy.program
             ledger.write("programs", name, ledger.newer(ledger.read("programs", name), control.entry() | {"with": by}))
     ledger.write_matrix()
+
+
+def _merged_cells(fault: Fault, old: ledger.Entry, new: ledger.Entry) -> ledger.Entry:
+    """Return the old entries of the programs that the fault still fits, and the new ones."""
+    stay = {program: old[program] for program in fits(fault) if program in old}
+    return stay | {program: ledger.newer(old.get(program, {}), entry) for program, entry in new.items()}
+
+
+def _merged_pairs(fault: Fault, old: ledger.Entry, new: ledger.Entry) -> ledger.Entry:
+    """Return the old entries of the look-alikes that the fault still has, and the new ones."""
+    others = [pair.look_alike.other for pair in pairs(fault)]
+    return {other: old[other] for other in others if other in old} | new
 
 
 def _environment(device: str) -> dict[str, Any]:

@@ -1,8 +1,12 @@
-"""What bugzoo weighs: `import bugzoo` beside `import torch`, and the wheel. `python -m tests.benchmarks.footprint`
+"""What bugzoo weighs: `import bugzoo` beside `import torch`, a list, the help, the wheel. `python -m tests.benchmarks.footprint`
 
 Times are medians over fresh interpreters; the ratio is to `import torch` in the same interpreter. Bar: 0.1 s over torch.
+Commands are in seconds of CPU. The first `bugzoo list faults` starts with an empty cache, the second reads what it wrote.
+`bugzoo --help` is compared with the help of an app of two empty commands, which is what typer and rich cost by themselves.
 """
 
+import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -25,6 +29,14 @@ bugzoo.watch; marks.append(time.perf_counter())
 print(*(b - a for a, b in zip(marks, marks[1:])))
 """
 
+EMPTY_APP = """
+import typer
+app = typer.Typer(rich_markup_mode="markdown")
+app.command("one")(lambda: None)
+app.command("two")(lambda: None)
+app()
+"""
+
 
 def imports(repeats: int) -> dict[str, float]:
     """Seconds for `import torch`, then `import bugzoo`, then the first touch of `bugzoo.watch`."""
@@ -34,6 +46,30 @@ def imports(repeats: int) -> dict[str, float]:
         rows.append([float(word) for word in done.stdout.split()])
     torch, bugzoo, watch = (statistics.median(column) for column in zip(*rows[1:], strict=True))
     return {"import_torch_s": torch, "import_bugzoo_s": bugzoo, "first_watch_s": watch, "ratio": bugzoo / torch}
+
+
+def cpu(*arguments: str, cache: str) -> float:
+    """Seconds of CPU of a Python process, with this folder as bugzoo's cache."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = os.environ | {"BUGZOO_CACHE": cache}
+    subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, env=environment, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def commands(repeats: int) -> dict[str, float]:
+    """Seconds of CPU of `bugzoo list faults`, first and second call, and of `bugzoo --help` beside an empty app's."""
+    rows = []
+    for _ in range(repeats + 1):  # the first one fills the disk cache
+        with tempfile.TemporaryDirectory() as cache:
+            calls = (("-m", "bugzoo", "list", "faults"),) * 2 + (
+                ("-m", "bugzoo", "--help"),
+                ("-c", EMPTY_APP, "--help"),
+            )
+            rows.append([cpu(*call, cache=cache) for call in calls])
+    first, second, help, empty = (statistics.median(column) for column in zip(*rows[1:], strict=True))
+    ratios = {"first_to_second": first / second, "help_to_empty": help / empty}
+    return {"list_first_s": first, "list_second_s": second, "help_s": help, "empty_help_s": empty, **ratios}
 
 
 def build_wheel(out: Path) -> Path:
@@ -62,11 +98,17 @@ def main() -> None:
     parser = report.parser(__doc__)
     parser.add_argument("--repeats", type=int, default=7)
     options = parser.parse_args()
-    found = {"import": imports(options.repeats), "wheel": wheel()}
-    times = found["import"]
+    found = {"import": imports(options.repeats), "commands": commands(options.repeats), "wheel": wheel()}
+    times, called = found["import"], found["commands"]
     print(f"import torch       {times['import_torch_s'] * 1000:8.0f} ms")
     print(f"import bugzoo      {times['import_bugzoo_s'] * 1000:8.1f} ms more ({times['ratio']:.4f} of torch's)")
     print(f"first bugzoo.watch {times['first_watch_s'] * 1000:8.1f} ms more")
+    print(
+        f"bugzoo list faults {called['list_first_s'] * 1000:8.0f} ms, then {called['list_second_s'] * 1000:.0f} ms",
+        end=" ",
+    )
+    print(f"({called['first_to_second']:.1f} : 1)")
+    print(f"bugzoo --help      {called['help_s'] * 1000:8.0f} ms ({called['help_to_empty']:.2f} of an empty app's)")
     print(f"wheel              {found['wheel']['size_kib']:8.0f} KiB in {found['wheel']['files']} files")
     if options.save:
         report.save("footprint", found)

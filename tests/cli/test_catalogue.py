@@ -11,6 +11,7 @@ import pytest
 
 from bugzoo import diagnostics, faults, programs
 from bugzoo.faults import walk
+from bugzoo.proving import listing
 from tests.sampling import only_in_prove
 
 
@@ -69,8 +70,8 @@ def test_show(bugzoo, name):
 
 def test_show_says_which_look_alikes_cannot_be_shown(bugzoo, monkeypatch):
     known, *_, planned = (one.other for one in faults.load("loop/stale_gradients").look_alikes)
-    fewer = {name: fault for name, fault in faults.catalogue().items() if name != planned}
-    monkeypatch.setattr(faults, "catalogue", lambda: fewer)
+    fewer = {name: row for name, row in listing._faults().items() if name != planned}
+    monkeypatch.setattr(listing, "_faults", lambda: fewer)
     said = " ".join(bugzoo("show", "loop/stale_gradients").out.split())
     assert f"{planned} (not in" in said and known in said and f"{known} (not in" not in said
 
