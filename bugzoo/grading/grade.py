@@ -145,11 +145,11 @@ def grade_exercise(
     nothing is wrong, hence `diagnosis`.
     """
     exercise = load(name)
-    result = exercise.kind.grade(exercise, source, diagnosis or {}, attempted, options)
+    result = exercise.kind.grade(exercise, source, diagnosis or {}, {"attempted": attempted, **options})
     return replace(result, points=round(result.share * exercise.points[0], 4), max_points=exercise.points[0])
 
 
 def try_exercise(name: str, source: str, **options: Any) -> Result:
     """Run a repair before its diagnosis is complete: the status and the groups, no points. Raises UserError."""
     exercise = load(name)
-    return groups.sealed(exercise.kind.tried(exercise, source, options))
+    return groups.sealed(exercise.kind.tried(exercise, source, {"attempted": False, **options}))

@@ -86,7 +86,7 @@ class Numbers(Measured):
 no_fall = Alarm(
     below("fall", 1.1),
     "The loss was recorded at every step. It goes from {{first:.3g}} to {{last:.3g}}.",
-    "A first loss of at least {{limits[fall]}} times the last one passes; {{usual[fall]}} times is usual.",
+    "The first loss over the last one: at least {{limits[fall]}} passes (usually {{usual[fall]}}).",
 )
 ALARMS = (no_fall,)
 
@@ -118,6 +118,7 @@ EXERCISE = Exercise(
     ),
     program="mlp",  # bugzoo list programs
     fault="loop/stale_gradients",  # bugzoo list faults
+    # kind=...  # what is asked, if it is not to find and repair the fault: bugzoo/grading/kinds
 )
 '''
 

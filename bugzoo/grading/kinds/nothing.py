@@ -1,10 +1,10 @@
 """*nothing*: the fault is a trap. The run is healthy, and the right answer is that nothing is wrong."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from bugzoo.grading.kinds.repair import Repair
+from bugzoo.grading.kinds.repair import Repair, Values
 
 if TYPE_CHECKING:
     from bugzoo.grading.model import Exercise, Result
@@ -22,14 +22,7 @@ class Nothing(Repair):
     def accepted(self, exercise: "Exercise") -> dict[str, str]:
         return super().accepted(exercise) | {"solution": exercise.handed_out}
 
-    def grade(
-        self,
-        exercise: "Exercise",
-        source: str,
-        diagnosis: Mapping[str, Any],
-        attempted: bool,
-        options: Mapping[str, Any],
-    ) -> "Result":
+    def grade(self, exercise: "Exercise", source: str, diagnosis: Values, options: Values) -> "Result":
         """Grade a program whose behavior should be unchanged; the diagnosis has to say that nothing is wrong."""
         from bugzoo.diagnostics.causes import says
         from bugzoo.grading.model import Check, Result
@@ -40,13 +33,13 @@ class Nothing(Repair):
             saw = f"Your diagnosis says “{cause}”. The run does not show it."
             wanted = "The run should confirm the diagnosis."
             return Result("wrong", 0.0, [Check("verdict", "wrong", saw, wanted, group="unchanged")])
-        return super().grade(exercise, source, diagnosis, True, options)  # a healthy program may stay as it is
+        return super().grade(exercise, source, diagnosis, {**options, "attempted": True})  # it may stay as it is
 
-    def tried(self, exercise: "Exercise", source: str, options: Mapping[str, Any]) -> "Result":
+    def tried(self, exercise: "Exercise", source: str, options: Values) -> "Result":
         """Run a change of a healthy program: it is answered as one that does not find the fault."""
         from bugzoo.grading.groups import of_a_trap
 
-        return of_a_trap(super().grade(exercise, source, {}, False, {"seeds": exercise.seeds[:1], **options}))
+        return of_a_trap(super().grade(exercise, source, {}, {"seeds": exercise.seeds[:1], **options}))
 
     def why(self, exercise: "Exercise") -> list[str]:
         from bugzoo.grading.debrief import explained, thought

@@ -29,6 +29,8 @@ INCOMPLETE = (
     "not attempted: your diagnosis is not complete. Choose a cause and its test in the form above the program, keep them, "
     "then name the line and hand in."
 )
+Values = Mapping[str, Any]
+"""The options of a grading, or the record of a diagnosis, by name."""
 LEAST = {"correct repairs": 3, "pretences of its own": 2}
 """How many an exercise needs, at least."""
 
@@ -150,35 +152,27 @@ class Repair:
 
     # ---- the grade
 
-    def graded(self, exercise: "Exercise", source: str, options: Mapping[str, Any]) -> "Result":
+    def graded(self, exercise: "Exercise", source: str, options: Values) -> "Result":
         """Return the result of running a repair on several seeds."""
         from bugzoo.grading.grade import grade
 
         return grade(source, exercise.scenario, **options)
 
-    def grade(
-        self,
-        exercise: "Exercise",
-        source: str,
-        diagnosis: Mapping[str, Any],
-        attempted: bool,
-        options: Mapping[str, Any],
-    ) -> "Result":
-        """Grade a repair. `attempted`: the program as handed out counts as a try; `options`: those of `grade.grade`."""
-        usual = {"seeds": exercise.seeds, "seconds": exercise.seconds, "attempted": attempted}
-        return self.graded(exercise, source, {**usual, **options})
+    def grade(self, exercise: "Exercise", source: str, diagnosis: Values, options: Values) -> "Result":
+        """Grade a repair. `options`: those of `grade.grade`, in place of the exercise's own."""
+        return self.graded(exercise, source, {"seeds": exercise.seeds, "seconds": exercise.seconds, **options})
 
-    def tried(self, exercise: "Exercise", source: str, options: Mapping[str, Any]) -> "Result":
+    def tried(self, exercise: "Exercise", source: str, options: Values) -> "Result":
         """Run a repair before its diagnosis is complete."""
-        return self.grade(exercise, source, {}, False, options)
+        return self.grade(exercise, source, {}, options)
 
-    def grade_diagnosis(self, exercise: "Exercise", record: Mapping[str, Any]) -> "Result":
+    def grade_diagnosis(self, exercise: "Exercise", record: Values) -> "Result":
         """Grade a diagnosis from `lab.DiagnosisForm`: cause, place (line), step, evidence (in order), test (letter)."""
         from bugzoo.grading.answers import grade_finding
 
         return grade_finding(exercise, record)
 
-    def answered(self, exercise: "Exercise", record: Mapping[str, Any] | None, result: "Result") -> "Result":
+    def answered(self, exercise: "Exercise", record: Values | None, result: "Result") -> "Result":
         """Put the answer to a wrong cause in front of a result's message; the program runs once for it."""
         from bugzoo.grading.against import answered
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Written
 from bugzoo.grading.kinds.break_ import texts
-from bugzoo.grading.kinds.repair import Repair
+from bugzoo.grading.kinds.repair import Repair, Values
 
 if TYPE_CHECKING:
     from bugzoo.grading.model import Exercise, Result
@@ -109,20 +109,13 @@ class Break(Repair):
     def form(self, exercise: "Exercise", number: int) -> NoReturn:
         raise UserError(NO_DIAGNOSIS)
 
-    def grade(
-        self,
-        exercise: "Exercise",
-        source: str,
-        diagnosis: Mapping[str, Any],
-        attempted: bool,
-        options: Mapping[str, Any],
-    ) -> "Result":
+    def grade(self, exercise: "Exercise", source: str, diagnosis: Values, options: Values) -> "Result":
         """Grade an edit by the symptom that it produces."""
         from bugzoo.grading.kinds.break_.verdict import grade_break
 
-        return grade_break(exercise, self, source, attempted=attempted, **options)
+        return grade_break(exercise, self, source, **options)
 
-    def grade_diagnosis(self, exercise: "Exercise", record: Mapping[str, Any]) -> "Result":
+    def grade_diagnosis(self, exercise: "Exercise", record: Values) -> "Result":
         from bugzoo.grading.model import Result
 
         return Result("not attempted", message=NO_DIAGNOSIS, max_points=exercise.points[1])

@@ -5,11 +5,11 @@ trap that moves a number of the story is no decoy: label smoothing moves the val
 one that only removes a line, as there is nothing to leave alone.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from bugzoo.grading.kinds.repair import Repair
+from bugzoo.grading.kinds.repair import Repair, Values
 from bugzoo.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Decoy(Repair):
     """Find and repair the fault, and leave alone what only looks like one."""
 
     trap: str
-    """The spec of the trap that stays in the program. Prove the pair first: `beside` in the fault's file, then `bugzoo pairs --prove`."""
+    """The spec of the trap that stays in the program. Name it in the fault's `beside`; `bugzoo pairs --prove` proves the pair."""
     name: ClassVar[str] = "decoy"
 
     def scenario(self, exercise: "Exercise") -> Scenario:
@@ -35,7 +35,7 @@ class Decoy(Repair):
         words = [causes.cause(like.other).word for trap, _ in exercise.scenario.odd for like in trap.look_alikes]
         return tuple(word for word in words if word not in (causes.OTHER, causes.NOTHING))[:1]
 
-    def graded(self, exercise: "Exercise", source: str, options: Mapping[str, Any]) -> "Result":
+    def graded(self, exercise: "Exercise", source: str, options: Values) -> "Result":
         from bugzoo.grading.grade import grade
         from bugzoo.grading.kinds.decoy.marks import priced
 

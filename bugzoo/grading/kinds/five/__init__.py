@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bugzoo.errors import UserError
-from bugzoo.grading.kinds.repair import Repair
+from bugzoo.grading.kinds.repair import Repair, Values
 from bugzoo.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -68,22 +68,15 @@ class Five(Repair):
     def form(self, exercise: "Exercise", number: int) -> NoReturn:
         raise UserError(f'Exercise {exercise.name} has recorded runs. Begin with runs = cell.five("{exercise.name}").')
 
-    def grade(
-        self,
-        exercise: "Exercise",
-        source: str,
-        diagnosis: Mapping[str, Any],
-        attempted: bool,
-        options: Mapping[str, Any],
-    ) -> NoReturn:
+    def grade(self, exercise: "Exercise", source: str, diagnosis: Values, options: Values) -> NoReturn:
         raise UserError(f"Exercise {exercise.name} has no program, so there is nothing to repair.")
 
-    def grade_diagnosis(self, exercise: "Exercise", record: Mapping[str, Any]) -> "Result":
+    def grade_diagnosis(self, exercise: "Exercise", record: Values) -> "Result":
         from bugzoo.grading.kinds.five.answers import grade
 
         return grade(exercise, record)
 
-    def answered(self, exercise: "Exercise", record: Mapping[str, Any] | None, result: "Result") -> "Result":
+    def answered(self, exercise: "Exercise", record: Values | None, result: "Result") -> "Result":
         return result
 
     def waits(self, exercise: "Exercise", passed: bool, give_up: bool) -> str:

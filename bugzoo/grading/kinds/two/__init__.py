@@ -4,12 +4,12 @@ Each form accepts either cause, and each finding is half of the diagnosis. A rep
 an assignment, which does not say how many faults it has, it earns less (`grade.HALF`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bugzoo.draws import Pick, settle
-from bugzoo.grading.kinds.repair import Repair
+from bugzoo.grading.kinds.repair import Repair, Values
 from bugzoo.grading.kinds.two import texts
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Two(Repair):
     """Find and repair two faults; each is visible beside the other. `points=(10.0, 10.0)` keeps a whole point for a part."""
 
     second: str
-    """The spec of the second fault. Prove the pair first: `beside` in the first fault's file, then `bugzoo pairs --prove`."""
+    """The spec of the second fault. Name it in the first one's `beside`; `bugzoo pairs --prove` proves the pair."""
     name: ClassVar[str] = "two"
     incomplete: ClassVar[str] = texts.INCOMPLETE
 
@@ -73,25 +73,18 @@ class Two(Repair):
         calls = [hand_in(form, filled(exercise, of)) for of, form in enumerate(texts.FORMS)]
         return "\n".join([*calls[:-1], f"filled = {calls[-1]}"])
 
-    def grade(
-        self,
-        exercise: "Exercise",
-        source: str,
-        diagnosis: Mapping[str, Any],
-        attempted: bool,
-        options: Mapping[str, Any],
-    ) -> "Result":
+    def grade(self, exercise: "Exercise", source: str, diagnosis: Values, options: Values) -> "Result":
         """Grade a repair; that of one of the faults earns half of the points."""
-        result = super().grade(exercise, source, diagnosis, attempted, {"partly": IN_TWO, **options})
+        result = super().grade(exercise, source, diagnosis, {"partly": IN_TWO, **options})
         half = result.status == "wrong" and result.share
         return replace(result, message=ONE_OF_TWO) if half else result
 
-    def grade_diagnosis(self, exercise: "Exercise", record: Mapping[str, Any]) -> "Result":
+    def grade_diagnosis(self, exercise: "Exercise", record: Values) -> "Result":
         from bugzoo.grading.kinds.two.findings import grade
 
         return grade(exercise, record)
 
-    def answered(self, exercise: "Exercise", record: Mapping[str, Any] | None, result: "Result") -> "Result":
+    def answered(self, exercise: "Exercise", record: Values | None, result: "Result") -> "Result":
         """Put an answer to each finding with a wrong cause in front of the message."""
         from bugzoo.grading.kinds.two.findings import answers
 
