@@ -47,7 +47,7 @@ WORDED = """
 import json
 from bugzoo.diagnostics.causes import cause, words
 from bugzoo.instructor.combinations import listed
-from bugzoo.pages.terms import of_term
+from bugzoo.pages.entries import of_term
 word = cause("loop/cleared_too_late").word
 pairs = [one.name for one in listed(["loop/cleared_too_late"])]
 print(json.dumps([word, word in words(), [fault.id for fault in of_term("optimizer.step()")], pairs]))

@@ -61,7 +61,7 @@ def test_neither_tells_that_nothing_is_wrong() -> None:
     counts: dict[tuple[int, int], Counter[str]] = {}
     for name, exercise in exercises().items():
         if exercise.kind.name in ("repair", "decoy", "nothing"):
-            counts.setdefault(tuple(stated(name).values()), Counter())[exercise.kind] += 1
+            counts.setdefault(tuple(stated(name).values()), Counter())[exercise.kind.name] += 1
     healthy = {pair: found for pair, found in counts.items() if found["nothing"]}
     assert healthy
     for pair, found in healthy.items():

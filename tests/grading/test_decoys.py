@@ -203,7 +203,7 @@ def test_whatever_a_decoy_looks_like_is_offered() -> None:
 
 
 def test_a_wrong_cause_is_answered_by_the_decoys_own_test() -> None:
-    said = answer(NAME, "data in the wrong order", [])
+    said = answer(load(NAME), "data in the wrong order", [])
     assert said.startswith(
         "Count the classes in one batch of each of the two loaders. If it were that: A training batch"
     )

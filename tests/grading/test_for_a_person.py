@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bugzoo import faults, record
-from bugzoo.grading import cell
+from bugzoo.grading import cell, workbench
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import WAITS
 from bugzoo.grading.groups import GROUPS, NOT_ASKED, of_a_trap, sealed, state
@@ -55,7 +55,7 @@ def test_it_stands_in_place_of_passed_and_is_no_repair(learner: str, capsys) -> 
 
 
 def test_only_a_graded_one_opens_the_debrief(learner: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.setattr(cell, "diagnosed", lambda *_: True)
+    monkeypatch.setattr(workbench, "diagnosed", lambda *_: True)
     title = load(NAME).about_fault[0].title
     cell._tried(NAME, learner)
     cell.debrief(NAME)
