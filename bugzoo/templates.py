@@ -19,6 +19,13 @@ def environment(package: str) -> Environment:
     )
 
 
+def blocks(package: str, template: str, **values: Any) -> dict[str, str]:
+    """Return name -> filled text of each block of a template, without line breaks at its ends."""
+    file = environment(package).get_template(template)
+    context = file.new_context(values)
+    return {name: "".join(block(context)).strip("\n") for name, block in file.blocks.items()}
+
+
 def render(package: str, template: str, **values: Any) -> str:
     """Return a filled template of a package."""
     return environment(package).get_template(template).render(values)

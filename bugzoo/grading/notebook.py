@@ -20,6 +20,7 @@ notebooks are not edited by hand; the same declaration gives the same bytes. Tes
 - Its first line chooses the device of `program.run()`. The cells say `device = "cpu"`, and the grader uses the CPU.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -30,6 +31,7 @@ from bugzoo.grading.program import cell_heads, split
 from bugzoo.grading.set_aside import SAID
 from bugzoo.notebooks import code, markdown, to_text
 from bugzoo.notebooks import notebook as of_cells
+from bugzoo.templates import blocks
 
 KINDS = ("student", "solution", "instructor")
 STUB = "# Here by code, where the form above is not enough: YOUR CODE HERE"
@@ -83,7 +85,7 @@ def around(asked: Asked, source: str, ticket: str, own: dict[str, str], folded: 
     `own`: cell id -> text of the cells that the template leaves open. A missing one is left out together with the text
     above it; without a `diagnosis` the form is left out too. `folded`: whether the program's cells begin as bars.
     """
-    sections = split(source)
+    own, sections = texts("notebook", person=SAID) | own, split(source)
     program = [
         code(
             f"program-{section.lower().replace(' ', '-')}", f"{head}\n{sections[section]}", **(FOLDED if folded else {})
@@ -91,30 +93,30 @@ def around(asked: Asked, source: str, ticket: str, own: dict[str, str], folded: 
         for section, head in cell_heads(sections).items()
     ]
     cells = [
-        markdown("title", f"# {asked.title}\n\nTicket **{ticket}**\n\n{asked.story}\n\n{own.get('how', _HOW)}"),
+        markdown("title", f"# {asked.title}\n\nTicket **{ticket}**\n\n{asked.story}\n\n{own['how']}"),
         code("setup", own["setup"]),
         *([markdown("device-text", own["device-text"])] if "device-text" in own else []),
         *([code("program-text", own["program-text"], **FOLDED)] if "program-text" in own else []),
-        markdown("look-text", own.get("look-text", _LOOK)),
+        markdown("look-text", own["look-text"]),
         code("look", "view = program.run()"),
         code("numbers", "program.numbers()"),
         code("views", "program.views()"),
         code("look-first", own.get("look-first", 'numbers = program.look("loss_curve")')),
         markdown("hypothesis-text", own.get("hypothesis-text", "")),
         code("hypothesis", own.get("hypothesis", "")),
-        markdown("code-text", own.get("code-text", _CODE)),
+        markdown("code-text", own["code-text"]),
         *program,
-        markdown("more-text", own.get("more-text", _MORE)),
+        markdown("more-text", own["more-text"]),
         code("more", own.get("more", _LOOK_AT)),
-        markdown("hints-text", own.get("hints-text", _HINTS)),
+        markdown("hints-text", own["hints-text"]),
         code("hints", own.get("hints", "")),
         markdown("diagnosis-text", own.get("diagnosis-text", "")),
         code("form", own.get("form", "")),
         code("diagnosis-answer", own.get("diagnosis-answer", ""), **graded("diagnosis-answer")),
-        markdown("grading-text", own.get("grading-text", GRADING)),
+        markdown("grading-text", own["grading-text"]),
         code("repair", own["repair"], **graded("repair", asked.points[0])),
         code("diagnosis", own.get("diagnosis", ""), **graded("diagnosis", asked.points[1])),
-        markdown("debrief-text", own.get("debrief-text", _DEBRIEF)),
+        markdown("debrief-text", own["debrief-text"]),
         code("debrief", own.get("debrief", "")),
     ]
     without = {one for one in ("hypothesis", "hints", "debrief", "diagnosis") if one not in own}
@@ -130,45 +132,11 @@ _LOOK_AT = '# numbers = program.look("...")\n# program.lines()  # the program wi
 GRADER = "from bugzoo.grading import cell"
 """Graded cells import for themselves, so that one that is run first says what to do."""
 
-_HOW = (
-    "Look at the run first. Then say what you think is wrong and how sure you are. Read the code, hand in a diagnosis, and "
-    "repair the program. The program may also be healthy. Run the next cell to begin."
-)
 
-_LOOK = (
-    "## Look\n\n`program.run()` trains the program in its own process and plots it over a healthy run, perhaps with another "
-    "seed. Stop ends it. `program.numbers()` prints the run in ten parts. `program.views()` lists sixteen views of the run. "
-    "`program.look(name)` opens one: numbers beside their usual ranges, and a picture. You interpret them. The notebook "
-    "records which views you open."
-)
-
-_CODE = (
-    "## The program\n\nThe cells below hold its code, folded. Click a bar to open a cell. Running such a cell saves its "
-    "text. `program.run()` above trains the program, always from the start."
-)
-
-_MORE = "## More evidence\n\nWhich view would contradict you if you were wrong? Use as many as you like."
-
-_HINTS = (
-    "## Hints\n\nThere are three hints, from a nudge to the line. They cost no points, and the form records how many you "
-    "opened. The first opens after your first guess, the next ones after one more try each: another guess, or a changed "
-    "program that was judged. Skip this cell if you want no hints."
-)
-
-GRADING = (
-    "## Repair\n\nChange the program's cells above and run them; `program.run()` shows the effect. If nothing is wrong, leave "
-    "them as they are. The first cell below runs "
-    "the repair on several seeds in its own process. It asks five things: does it train, is what was wrong gone, does it hold "
-    "on new data, is all else unchanged, is it the same on every run? Before your diagnosis is complete, it only says which of "
-    "these fail. Afterward it prints every check and gives the points. Write the code as you like, but keep three names: "
-    f"`seed`, `model` and `metrics`. {SAID}"
-)
-"""Text above the graded cells."""
-
-_DEBRIEF = (
-    "## Debrief\n\nThe explanation, the run before and after, look-alikes, and the next exercise. It opens once your repair "
-    "passes, or waits only for a person."
-)
+def texts(kind: str, **values: Any) -> dict[str, str]:
+    """Return cell id -> Markdown of the texts in a template, each paragraph in one line."""
+    wrapped = blocks("bugzoo.grading", f"{kind}.md.j2", **values)
+    return {name.replace("_", "-"): re.sub(r"(?<!\n)\n(?!\n)", " ", text) for name, text in wrapped.items()}
 
 
 def hand_in(form: str, answer: Mapping[str, Any]) -> str:

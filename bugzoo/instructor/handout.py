@@ -18,59 +18,22 @@ from bugzoo.instructor.diagnosis_cell import ANSWER
 from bugzoo.instructor.form_records import FORMS
 from bugzoo.instructor.key import Answer
 from bugzoo.instructor.model import Assignment
+from bugzoo.templates import blocks
 
 _SETUP = """%load_ext bugzoo.grading.workbench
 from bugzoo.instructor import cell"""
-
-_HOW = """Look at the run first. Then read the code, hand in a diagnosis, and repair the program. Run the next cell to begin."""
-
-_DIAGNOSIS = """## Your diagnosis
-
-The program may have one, two or three faults. There are three forms; leave those that you do not need empty. The first
-is below. `second.show()` in a new cell opens the next one, and `third.show()` the last one.
-
-Choose a cause and the line that has to change, in the program as you got it. Press Hand in, then **save the notebook**:
-the saved notebook is what is graded. Pressing again replaces what you handed in, and Withdraw empties a form. You can
-change everything until the notebook is collected. The views that you opened are handed in too. If you clear the outputs,
-run the cells of the forms again before you save.
-
-A finding earns points when its cause is right. For full points it also needs the line and a view that shows it. A wrong
-finding costs half of a finding.
-
-With the button nothing need be typed. In an editor without buttons, use the cell below the forms instead, with one call
-per finding:
-
-`first.hand_in(cause="...", place=<line>, evidence=["first view", ...])`
-
-A cause may be written in other words. If a form and a typed call speak for the same finding, the typed call counts."""
-
-_GRADING = f"""## Repair
-
-Change the program's cells above and run them; `program.run()` shows the effect. The next cell trains your program on
-several seeds in its own process. It checks what the program does, its result on unseen data, and that budget, data and
-model size are unchanged. Write the code as you like, but keep three names: `seed`, `model` and `metrics`.
-
-{SAID}
-
-Run it as often as you like. It says which groups of checks failed. Details stay closed, because the diagnosis can still be
-changed. The last cell prints what is handed in.
-
-The two cells belong to the grader. Changes in them do not count. Here they show whether the whole program is healthy, all
-or nothing. The instructor's grader also gives points for a partial repair."""
 
 
 def build(assignment: Assignment, kind: str, answers: list[Answer], about: dict[str, Any] | None = None) -> str:
     """Return the notebook as JSON text. `kind` is student, solution or instructor; `about` joins `metadata.bugzoo`."""
     name, ticket = assignment.name, assignment.scenario.ticket
     source = assignment.solution if kind == "solution" else assignment.source
-    own = {
-        "how": _HOW,
+    texts = blocks("bugzoo.instructor", "notebook.md.j2", person=SAID)
+    own = {name.replace("_", "-"): text for name, text in texts.items()} | {
         "setup": _SETUP,
         "program-text": _text(assignment),
-        "diagnosis-text": _DIAGNOSIS,
         "form": f'first, second, third = cell.forms("{ticket}")',
         "diagnosis-answer": _answer(answers, kind),
-        "grading-text": _GRADING,
         "repair": f'cell.repair("{name}", program, "{assignment.program}")',
         "diagnosis": f'cell.diagnosis("{name}", {", ".join(FORMS)})',
     }

@@ -9,7 +9,7 @@ import bugzoo
 from bugzoo import course, diagnostics, faults, programs
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
-from bugzoo.proving.stub_texts import EXERCISE, FAULT, INSTRUMENT, LESSON
+from bugzoo.templates import render
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*")
 _FAULT = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")
@@ -31,12 +31,13 @@ def _home(*parts: str) -> Path:
     return Path(bugzoo.__file__).parent.joinpath(*parts)
 
 
-def _said(name: str) -> str:
-    return (
-        name.partition("_")[2].replace("_", " ").capitalize()
-        if name[0].isdigit()
-        else name.replace("_", " ").capitalize()
-    )
+def _spoken(name: str) -> str:
+    """Return a name as words, without its number."""
+    return name.lstrip("0123456789_").replace("_", " ").capitalize()
+
+
+def _filled(kind: str, **values: str) -> str:
+    return render("bugzoo.proving", f"{kind}.py.j2", **values)
 
 
 def _program(name: str) -> str:
@@ -60,10 +61,11 @@ KINDS: dict[str, Kind] = {
         lambda name: _home("diagnostics", f"{name}.py"),
         _PLAIN,
         "loss_gain",
-        lambda name: INSTRUMENT.format(name=name, question=_said(name)),
+        lambda name: _filled("instrument", name=name, question=_spoken(name)),
         (
             "its first line is the question that the instrument answers",
-            "pytest tests/diagnostics: quiet on HEALTHY, fires on SICK?",
+            "name it in ORDER of its view, or say with hidden= why no view has its numbers",
+            "pytest tests/diagnostics: quiet on HEALTHY, fires on SICK? test_judges.py asks for the numbers of a healthy run",
             "bugzoo verify: quiet on every healthy program?",
         ),
     ),
@@ -71,7 +73,7 @@ KINDS: dict[str, Kind] = {
         lambda name: _home("grading", "exercises", f"e{name}.py"),
         _NUMBERED,
         "08_slow_start",
-        lambda name: EXERCISE.format(title=_said(name)),
+        lambda name: _filled("exercise", title=_spoken(name)),
         (
             "write the story; the name gives the topic and never the fault",
             "bugzoo exercises build: writes the notebook and its solution",
@@ -82,7 +84,7 @@ KINDS: dict[str, Kind] = {
         lambda name: _home("lessons", f"{name}.py"),
         _NUMBERED,
         "04_silent_bugs",
-        lambda name: LESSON.format(title=_said(name), number=name[:2]),
+        lambda name: _filled("lesson", title=_spoken(name), number=name[:2]),
         (
             "write it; CONTRIBUTING.md says what a lesson has, and lesson 03 is the example",
             "bugzoo lessons build: writes the notebook",
@@ -124,7 +126,7 @@ def write_fault(name: str, folder: Path | None = None) -> Path:
     package, title = path.parent / "__init__.py", stem.replace("_", " ").capitalize()
     if not package.exists():
         write_atomic(package, "", parents=True)
-    write_atomic(path, FAULT.format(title=title, symptoms=", ".join(faults.SYMPTOMS)))
+    write_atomic(path, _filled("fault", title=title, symptoms=", ".join(faults.SYMPTOMS)))
     return path
 
 

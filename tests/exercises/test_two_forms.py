@@ -10,8 +10,8 @@ from bugzoo.errors import UserError
 from bugzoo.grading import cell, handed_in
 from bugzoo.grading.answers import filled, grade_diagnosis
 from bugzoo.grading.exercises import load
+from bugzoo.grading.kinds.two import FORMS
 from bugzoo.grading.kinds.two.findings import KEY
-from bugzoo.grading.kinds.two.texts import FORMS
 from bugzoo.grading.model import Result
 from bugzoo.grading.notebook import build
 from bugzoo.grading.workbench import Program

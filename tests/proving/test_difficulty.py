@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from bugzoo import faults as catalogue
-from bugzoo.proving import difficulty, ledger
-from bugzoo.proving.difficulty import Difficulty, agreement, difficulties
+from bugzoo.proving import ledger
+from tests.benchmarks import levels as difficulty
+from tests.benchmarks.levels import Difficulty, agreement, difficulties
 
 CELL = {"problems": [], "fired": ["x"], "numbers": {}}
 

@@ -11,20 +11,6 @@ if TYPE_CHECKING:
     from bugzoo.grading.model import Exercise, Result
     from bugzoo.grading.trials import Trial
 
-FIRST = (
-    "## What do you think?\n\nBefore you read the code: what is wrong, and how sure are you? And which test would tell your "
-    "cause from the one that looks most like it? Keep your answers here. Change them whenever the evidence changes your mind. "
-    "The [glossary](../notebooks/glossary.ipynb) explains the words."
-)
-DIAGNOSIS = (
-    "## Your diagnosis\n\nName the line that has to change, or one beside which a line is missing, and the step at which the "
-    "fault first shows, if that is not the first one. If nothing is wrong, choose no line. Press Hand in. With the line your "
-    "diagnosis is complete, and the cells below open. The first complete diagnosis is graded; later ones are practice. Each of "
-    "its five parts is worth a point: cause, line, step, test, and a view that shows it.\n\n*Only for a graded class:* hand in "
-    'by code, in the cell below the form: `form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", '
-    'evidence=["first view", ...])`. `form.causes` lists the causes, '
-    "`form.asked(cause)` the question about the test. The first test is A."
-)
 INCOMPLETE = (
     "not attempted: your diagnosis is not complete. Choose a cause and its test in the form above the program, keep them, "
     "then name the line and hand in."
@@ -105,20 +91,22 @@ class Repair:
 
     def open_cells(self, exercise: "Exercise", answer: str) -> dict[str, str]:
         """Return cell id -> text of the cells that the template leaves open."""
-        from bugzoo.grading.notebook import GRADER, begin
+        from bugzoo.grading.notebook import GRADER, begin, texts
 
         name = exercise.name
-        return begin(exercise) | {
-            "hypothesis-text": FIRST,
-            "hypothesis": f'form = cell.form("{name}")',
-            "hints": f'hints = cell.hints("{name}")',
-            "diagnosis-text": DIAGNOSIS,
-            "form": "form.line()",
-            "diagnosis-answer": answer,
-            "repair": f'{GRADER}\n\ncell.repair("{name}")',
-            "diagnosis": f'{GRADER}\n\ncell.diagnosis("{name}")',
-            "debrief": f'cell.debrief("{name}")',
-        }
+        return (
+            begin(exercise)
+            | texts("repair")
+            | {
+                "hypothesis": f'form = cell.form("{name}")',
+                "hints": f'hints = cell.hints("{name}")',
+                "form": "form.line()",
+                "diagnosis-answer": answer,
+                "repair": f'{GRADER}\n\ncell.repair("{name}")',
+                "diagnosis": f'{GRADER}\n\ncell.diagnosis("{name}")',
+                "debrief": f'cell.debrief("{name}")',
+            }
+        )
 
     def answer(self, exercise: "Exercise", version: str) -> str:
         """Return the cell that hands in the diagnosis: a stub for a student, else the right one."""

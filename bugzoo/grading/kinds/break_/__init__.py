@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Written
-from bugzoo.grading.kinds.break_ import texts
 from bugzoo.grading.kinds.repair import Repair, Values
 
 if TYPE_CHECKING:
@@ -18,6 +17,11 @@ if TYPE_CHECKING:
     from bugzoo.grading.trials import Trial
 
 NO_DIAGNOSIS = "This exercise asks for an edit and has no diagnosis. Hand in your edit with cell.edit(...)."
+MEASURES = {
+    "grader": "The grader evaluates the trained weights with its own copy of the evaluation. ",
+    "both_modes": "The grader calls the trained model in train mode and in eval mode. ",
+}
+"""Group of claims -> what the grader measures for it."""
 LEAST = {"other edits that count": 4, "lazy edits of its own": 2}
 """How many an exercise needs, at least."""
 
@@ -83,25 +87,22 @@ class Break(Repair):
         return {"solution": broken_text(exercise)} | all_made(exercise.handed_out, self.counts, {})
 
     def open_cells(self, exercise: "Exercise", answer: str) -> dict[str, str]:
-        from bugzoo.grading.notebook import GRADER, begin
+        from bugzoo.grading.notebook import GRADER, begin, texts
 
         name, views = exercise.name, ", ".join(f'"{view}"' for view in self.views)
         looks = f"for name in ({views}):\n    numbers = program.look(name)"
-        measures = "".join(text for group, text in texts.MEASURES.items() if group in self.groups)
-        return begin(exercise) | {
-            "how": texts.HOW,
-            "look-text": texts.LOOK,
-            "look-first": looks,
-            "code-text": texts.CODE,
-            "more-text": texts.MORE,
-            "more": f"view = program.run()\nprogram.numbers()\n{looks}",
-            "hints-text": texts.HINTS,
-            "hints": f'hints = cell.hints("{name}")',
-            "grading-text": texts.GRADING.format(measures=measures),
-            "repair": f'{GRADER}\n\ncell.edit("{name}")',
-            "debrief-text": texts.DEBRIEF,
-            "debrief": f'cell.debrief("{name}")',
-        }
+        measures = "".join(text for group, text in MEASURES.items() if group in self.groups)
+        return (
+            begin(exercise)
+            | texts("break", measures=measures)
+            | {
+                "look-first": looks,
+                "more": f"view = program.run()\nprogram.numbers()\n{looks}",
+                "hints": f'hints = cell.hints("{name}")',
+                "repair": f'{GRADER}\n\ncell.edit("{name}")',
+                "debrief": f'cell.debrief("{name}")',
+            }
+        )
 
     def answer(self, exercise: "Exercise", version: str) -> str:
         return ""

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bugzoo.draws import Pick, settle
 from bugzoo.grading.kinds.repair import Repair, Values
-from bugzoo.grading.kinds.two import texts
 
 if TYPE_CHECKING:
     from bugzoo.grading.model import Exercise, Result
     from bugzoo.grading.trials import Trial
 
+FORMS = ("first", "second")
+"""Names of the forms in the notebook."""
+INCOMPLETE = (
+    "not attempted: your diagnosis is not complete. Choose a cause and its test in both forms above the program, keep them, "
+    "then name the two lines and hand in each. If you have only one finding, choose “nothing is wrong” in the other form."
+)
 IN_TWO = 1.0
 """Share of the points that both repairs earn together: its learner is told to look for a second fault."""
 ONE_OF_TWO = "One of two faults is repaired."
@@ -28,7 +33,7 @@ class Two(Repair):
     second: str
     """The spec of the second fault. Name it in the first one's `beside`; `bugzoo pairs --prove` proves the pair."""
     name: ClassVar[str] = "two"
-    incomplete: ClassVar[str] = texts.INCOMPLETE
+    incomplete: ClassVar[str] = INCOMPLETE
 
     def faults(self, exercise: "Exercise") -> tuple[str, ...]:
         return (exercise.fault, self.second)
@@ -53,24 +58,26 @@ class Two(Repair):
         return true_causes(exercise, 1)
 
     def open_cells(self, exercise: "Exercise", answer: str) -> dict[str, str]:
-        from bugzoo.grading.notebook import GRADING
+        from bugzoo.grading.notebook import texts
+        from bugzoo.grading.set_aside import SAID
 
-        calls = [f'{form} = cell.form("{exercise.name}", {number})' for number, form in enumerate(texts.FORMS, 1)]
-        return super().open_cells(exercise, answer) | {
-            "hypothesis-text": texts.FIRST,
-            "hypothesis": "\n".join(calls),
-            "hints-text": texts.HINTS,
-            "diagnosis-text": texts.DIAGNOSIS,
-            "form": "\n".join(f"{form}.line()" for form in texts.FORMS),
-            "grading-text": GRADING + texts.PARTLY,
-        }
+        grading = texts("notebook", person=SAID)["grading-text"]
+        calls = [f'{form} = cell.form("{exercise.name}", {number})' for number, form in enumerate(FORMS, 1)]
+        return (
+            super().open_cells(exercise, answer)
+            | texts("two", grading=grading)
+            | {
+                "hypothesis": "\n".join(calls),
+                "form": "\n".join(f"{form}.line()" for form in FORMS),
+            }
+        )
 
     def right_answer(self, exercise: "Exercise") -> str:
         """Return the calls that hand in both findings."""
         from bugzoo.grading.answers import filled
         from bugzoo.grading.notebook import hand_in
 
-        calls = [hand_in(form, filled(exercise, of)) for of, form in enumerate(texts.FORMS)]
+        calls = [hand_in(form, filled(exercise, of)) for of, form in enumerate(FORMS)]
         return "\n".join([*calls[:-1], f"filled = {calls[-1]}"])
 
     def grade(self, exercise: "Exercise", source: str, diagnosis: Values, options: Values) -> "Result":
@@ -119,4 +126,4 @@ class Two(Repair):
     def probe(self, exercise: "Exercise") -> dict[str, Any]:
         from bugzoo.grading.trials.curious import probe
 
-        return probe(exercise, texts.FORMS)
+        return probe(exercise, FORMS)
