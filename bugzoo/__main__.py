@@ -16,8 +16,8 @@ def main() -> None:
     try:
         import signal
 
-        ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # background jobs ignore SIGINT
-        if ours:
+        interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # background jobs ignore SIGINT
+        if interruptible:
             signal.signal(signal.SIGINT, _stop)
         from bugzoo.cli import main as command
         from bugzoo.cli import streams
@@ -26,13 +26,13 @@ def main() -> None:
     except KeyboardInterrupt:
         return _stop()
     try:
-        if ours:
+        if interruptible:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         command(closed=closed)
     except KeyboardInterrupt:  # it came before the command could handle it
         return _stop()
     finally:
-        if ours:
+        if interruptible:
             signal.signal(signal.SIGINT, _stop)
 
 

@@ -53,8 +53,8 @@ def pairs(fault: Fault, params: Mapping[str, Any], key: str, also: tuple[str, ..
     For a wrong cause stands the look-alike with that word, else the most similar fault with it. So a question follows
     every cause, and none can be ruled out by what is asked.
     """
-    found = {word: pair(fault, params, key, word) for word in offered(fault, params, key, also)}
-    return {word: one for word, one in found.items() if one is not None}
+    candidates = {word: pair(fault, params, key, word) for word in offered(fault, params, key, also)}
+    return {word: candidate for word, candidate in candidates.items() if candidate is not None}
 
 
 def pair(fault: Fault, params: Mapping[str, Any], key: str, word: str, beside: tuple[str, ...] = ()) -> Pair | None:
@@ -63,20 +63,24 @@ def pair(fault: Fault, params: Mapping[str, Any], key: str, word: str, beside: t
     `beside`: words that are true as well, of another fault: the test tells this fault from none of them.
     """
     true = table.right(fault.id, params)
-    own = (*true, *beside) if word in true else (word,)
-    for one in [fault] if word in true else standing_for(word, fault, key):
-        like = next((like for like in one.look_alikes if _word(like) not in (*own, table.OTHER)), None)
+    words = (*true, *beside) if word in true else (word,)
+    for candidate in [fault] if word in true else standing_for(word, fault, key):
+        like = next((like for like in candidate.look_alikes if _word(like) not in (*words, table.OTHER)), None)
         if like:
-            return Pair(one.id, _word(like), choices(one, key if one is fault else f"{key} {one.id}", like))
+            return Pair(
+                candidate.id,
+                _word(like),
+                choices(candidate, key if candidate is fault else f"{key} {candidate.id}", like),
+            )
     return None
 
 
 def standing_for(word: str, fault: Fault, key: str) -> Iterator[Fault]:
     """Yield the faults with a word that is not this fault's: its look-alikes first, then the most similar ones."""
-    similar = [*(one.other for one in fault.look_alikes), *_alike(fault, random.Random(f"{key} {word}"))]
-    apart = _of_ranks(fault.id)
+    similar = [*(look_alike.other for look_alike in fault.look_alikes), *_alike(fault, random.Random(f"{key} {word}"))]
+    ranked = _of_ranks(fault.id)
     for name in similar:  # with one process, a test about ranks would be easy to rule out
-        if word != table.OTHER and table.cause(name).word == word and (apart or not _of_ranks(name)):
+        if word != table.OTHER and table.cause(name).word == word and (ranked or not _of_ranks(name)):
             yield faults.load(name)
 
 
@@ -102,9 +106,9 @@ def choices(fault: Fault, key: str, like: LookAlike | None = None) -> Choices:
     above = [text for text in lent if len(text) > len(right.test)]
     wrong = below[:shorter] + above[: WRONG - shorter]
     wrong += [text for text in lent if text not in wrong][: WRONG - len(wrong)]
-    told = [(right.test, f"Here: {said(right.here)} With what looks like it: {said(right.there)}")]
-    told += [(text, "That tells two other causes apart.") for text in wrong]
-    return _shuffled(random.Random(f"{key} places"), told)  # adding a fault does not move the right one
+    answers = [(right.test, f"Here: {said(right.here)} With what looks like it: {said(right.there)}")]
+    answers += [(text, "That tells two other causes apart.") for text in wrong]
+    return _shuffled(random.Random(f"{key} places"), answers)  # adding a fault does not move the right one
 
 
 def causes(fault: Fault, params: Mapping[str, Any], key: str) -> Choices:
@@ -116,15 +120,15 @@ def causes(fault: Fault, params: Mapping[str, Any], key: str) -> Choices:
     true = table.right(fault.id, params)
     first = fault.look_alikes[0] if fault.look_alikes else None
     why = f"{first.test} {said(first.here)}" if first else "It is what the run shows."
-    told = {true[0]: why}
-    for one in fault.look_alikes:
-        word = table.cause(one.other).word
-        if word not in (*true, table.OTHER) and len(told) <= WRONG:
-            told.setdefault(word, _refuted(one))
-    rest = [word for word in table.words() if word not in (*told, *true, table.OTHER)]
-    for word in draw.sample(rest, WRONG + 1 - len(told)):
-        told[word] = "Nothing that this run shows speaks for it."
-    return _shuffled(draw, list(told.items()))
+    replies = {true[0]: why}
+    for look_alike in fault.look_alikes:
+        word = table.cause(look_alike.other).word
+        if word not in (*true, table.OTHER) and len(replies) <= WRONG:
+            replies.setdefault(word, _refuted(look_alike))
+    rest = [word for word in table.words() if word not in (*replies, *true, table.OTHER)]
+    for word in draw.sample(rest, WRONG + 1 - len(replies)):
+        replies[word] = "Nothing that this run shows speaks for it."
+    return _shuffled(draw, list(replies.items()))
 
 
 def said(text: str) -> str:
@@ -153,7 +157,10 @@ def offered(fault: Fault, params: Mapping[str, Any], key: str, also: tuple[str, 
     """
     draw = random.Random(f"{key} form")
     true = table.right(fault.id, params)
-    like = [table.cause(name).word for name in (*(one.other for one in fault.look_alikes), *_alike(fault, draw))]
+    like = [
+        table.cause(name).word
+        for name in (*(look_alike.other for look_alike in fault.look_alikes), *_alike(fault, draw))
+    ]
     near = sorted(table.words(), key=lambda word: (abs(len(word) - len(true[0])) // 6, draw.random()))
     longer = [word for word in near if len(word) > len(true[0])][:2]
     words = dict.fromkeys(word for word in (*true, table.NOTHING, *also, *longer, *like, *near) if word != table.OTHER)
@@ -165,11 +172,15 @@ def offered(fault: Fault, params: Mapping[str, Any], key: str, also: tuple[str, 
 
 def _alike(fault: Fault, draw: random.Random) -> list[str]:
     """Return the other faults, the most similar first: look-alikes, then shared look-alikes, then the same symptom."""
-    own = {one.other for one in fault.look_alikes}
+    neighbours = {look_alike.other for look_alike in fault.look_alikes}
 
     def far(other: Fault) -> int:
-        theirs = {one.other for one in other.look_alikes}
-        signs = (other.id in own or fault.id in theirs, bool(own & theirs), other.symptom == fault.symptom)
+        theirs = {look_alike.other for look_alike in other.look_alikes}
+        signs = (
+            other.id in neighbours or fault.id in theirs,
+            bool(neighbours & theirs),
+            other.symptom == fault.symptom,
+        )
         return next((rank for rank, sign in enumerate(signs) if sign), len(signs))
 
     key = str(draw.random())  # sorted by a hash of each name, so that adding a fault does not move the others
@@ -187,18 +198,22 @@ def _lent(fault: Fault, right: LookAlike, draw: random.Random) -> list[str]:
     If there are too few of that length, others follow.
     """
     length = len(right.test)
-    own = {one.test for one in fault.look_alikes}
+    tests = {look_alike.test for look_alike in fault.look_alikes}
     texts: list[str] = []
     for name in _alike(fault, draw):
         # with one process, a test about ranks would be easy to rule out
         if name == right.other or (_of_ranks(name) and not _of_ranks(fault.id)):
             continue
-        others = (one for one in faults.load(name).look_alikes if one.other not in (fault.id, right.other))
-        lends = [one.test for one in others if one.test not in own]
+        others = (
+            look_alike
+            for look_alike in faults.load(name).look_alikes
+            if look_alike.other not in (fault.id, right.other)
+        )
+        lends = [look_alike.test for look_alike in others if look_alike.test not in tests]
         texts += draw.sample(lends, len(lends))
     texts = list(dict.fromkeys(texts))
-    mine = (fault.id, right.other)  # one sentence may serve several faults
-    everyone = [(other.id, one) for other in faults.catalogue().values() for one in other.look_alikes]
-    telling = {one.test for name, one in everyone if one.other in mine or name == right.other}
+    suspects = (fault.id, right.other)  # one sentence may serve several faults
+    everyone = [(other.id, look_alike) for other in faults.catalogue().values() for look_alike in other.look_alikes]
+    telling = {look_alike.test for name, look_alike in everyone if look_alike.other in suspects or name == right.other}
     fits = [text for text in texts if abs(len(text) - length) <= ALIKE * length and text not in telling]
     return fits if len(fits) >= WRONG else fits + [text for text in texts if text not in fits and text not in telling]

@@ -33,8 +33,8 @@ def resolved(choice: object, name: str = "device = ") -> str:
 
     Raises UserError for another value, and for a GPU that is not there.
     """
-    if choice == "auto" and (given := os.environ.get(VARIABLE, "auto")) != "auto":
-        return resolved(given, f"{VARIABLE}=")
+    if choice == "auto" and (setting := os.environ.get(VARIABLE, "auto")) != "auto":
+        return resolved(setting, f"{VARIABLE}=")
     if choice == CPU:
         return CPU
     if choice != "auto" and not (isinstance(choice, str) and _CUDA.fullmatch(choice)):
@@ -97,11 +97,11 @@ def on_cpu(source: str) -> str:
 def _replaced(source: str, which: Callable[[ast.expr], list[Any]], device: str) -> str:
     """Return `source` with strings in the values of `device` replaced; `which` returns the strings of one value."""
     try:
-        found = [one for value in _values(source) for one in which(value) if one.lineno == one.end_lineno]
+        strings = [string for value in _values(source) for string in which(value) if string.lineno == string.end_lineno]
     except (SyntaxError, ValueError, RecursionError):
         return source
     lines = source_lines(source, keepends=True)
-    for node in sorted(found, key=lambda one: one.col_offset, reverse=True):  # from the right: places stay
+    for node in sorted(strings, key=lambda one: one.col_offset, reverse=True):  # from the right: places stay
         written(lines, node, f'"{device}"')
     return "".join(lines)
 
@@ -110,16 +110,18 @@ def _values(source: str) -> Iterator[ast.expr]:
     """Yield what is assigned to `device` at the top level."""
     for node in parse(source).body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if any(isinstance(one, ast.Name) and one.id == "device" for one in targets) and getattr(node, "value", None):
+        if any(isinstance(target, ast.Name) and target.id == "device" for target in targets) and getattr(
+            node, "value", None
+        ):
             yield node.value
 
 
 def _accelerators(value: ast.expr) -> list[Any]:
     """Return the strings such as "cuda:0" in a value; none where a string is put together."""
     inner = list(ast.walk(value))
-    if any(isinstance(one, ast.JoinedStr) for one in inner):
+    if any(isinstance(node, ast.JoinedStr) for node in inner):
         return []
-    return [one for one in inner if isinstance(one, ast.Constant) and _ACCELERATOR.fullmatch(str(one.value))]
+    return [node for node in inner if isinstance(node, ast.Constant) and _ACCELERATOR.fullmatch(str(node.value))]
 
 
 # ---- what plots and tables say

@@ -26,7 +26,7 @@ def unknown(kind: str, name: str, allowed: Iterable[str], next_command: str) -> 
     near += [
         tails[tail] for tail in get_close_matches(typed.rsplit("/", 1)[-1], tails, 3, 0.6) if tails[tail] not in near
     ]
-    guess = f" Did you mean {' or '.join(small[one] for one in near[:3])}?" if near else ""
+    guess = f" Did you mean {' or '.join(small[spelling] for spelling in near[:3])}?" if near else ""
     there = f"There is no {kind} named {name!r}.{guess}"
     if len(allowed) <= FEW:
         every = " or ".join(filter(None, [", ".join(allowed[:-1]), *allowed[-1:]]))

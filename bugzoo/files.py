@@ -86,9 +86,9 @@ def _write_through(named: str, data: bytes) -> bool:
 
 def _descriptor(named: str) -> int | None:
     """Return 1 for /dev/stdout, 63 for the /dev/fd/63 of a shell's >(...), None for other names."""
-    if not (found := _DESCRIPTOR.fullmatch(named)):
+    if not (match := _DESCRIPTOR.fullmatch(named)):
         return None
-    return int(found[1]) if found[1] else _STANDARD.index(found[2])
+    return int(match[1]) if match[1] else _STANDARD.index(match[2])
 
 
 def _special(named: str) -> bool:

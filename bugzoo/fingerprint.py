@@ -86,13 +86,13 @@ def reached(*roots: str, without: Iterable[str] = (), words: bool = False) -> se
             raise LookupError(f"there is no {root}")
         waiting += list(_resolve(module, name or None))
     rooms = tuple(f"{room}." for room in without)
-    found: set[Place] = set()
+    places: set[Place] = set()
     while waiting:
         place = waiting.pop()
-        if place not in found and not f"{place[0]}.".startswith(rooms):
-            found.add(place)
+        if place not in places and not f"{place[0]}.".startswith(rooms):
+            places.add(place)
             waiting += _needed(place, words)
-    return found
+    return places
 
 
 @cache
@@ -111,14 +111,14 @@ def _resolve(module: str, name: str | None) -> Iterator[Place]:
     """Yield the place where a module's name is really defined. For None, every place of the module."""
     if _file(module) is None:
         return
-    known = _module(module)
+    parsed = _module(module)
     if name is None:
         yield module, ""
-        yield from ((module, each) for each in known.nodes)
-    elif name in known.nodes:
+        yield from ((module, each) for each in parsed.nodes)
+    elif name in parsed.nodes:
         yield module, name
-    elif name in known.imports:
-        yield from _resolve(*known.imports[name])
+    elif name in parsed.imports:
+        yield from _resolve(*parsed.imports[name])
     elif _file(f"{module}.{name}") is not None:
         yield from _resolve(f"{module}.{name}", None)
 
@@ -169,10 +169,10 @@ class _Module:
     @cached_property
     def imports(self) -> _Targets:
         """Name -> what it stands for. Not before it is asked for, as modules of this package import each other."""
-        found: _Targets = {}
+        targets: _Targets = {}
         for node in self._import_nodes:
-            found |= self._imported(node)
-        return found
+            targets |= self._imported(node)
+        return targets
 
     def binds(self, name: str) -> bool:
         """Return whether the module defines or imports a name."""
@@ -182,18 +182,18 @@ class _Module:
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> _Targets:
         if isinstance(node, ast.Import):
-            ours = [alias for alias in node.names if alias.name.split(".")[0] == _PACKAGE]
-            return {alias.asname or _PACKAGE: (alias.name if alias.asname else _PACKAGE, None) for alias in ours}
+            aliases = [alias for alias in node.names if alias.name.split(".")[0] == _PACKAGE]
+            return {alias.asname or _PACKAGE: (alias.name if alias.asname else _PACKAGE, None) for alias in aliases}
         base = node.module or ""
         if node.level:
             parent = self.package.split(".")
             base = ".".join(filter(None, [*parent[: len(parent) - node.level + 1], base]))
-        found: _Targets = {}
+        targets: _Targets = {}
         for alias in node.names:
-            own = base == self.name  # a package that imports its own modules
-            whole = _file(f"{base}.{alias.name}") is not None and (own or not defines(base, alias.name))
-            found[alias.asname or alias.name] = (f"{base}.{alias.name}", None) if whole else (base, alias.name)
-        return found if base.split(".")[0] == _PACKAGE else {}
+            from_itself = base == self.name  # a package that imports its own modules
+            whole = _file(f"{base}.{alias.name}") is not None and (from_itself or not defines(base, alias.name))
+            targets[alias.asname or alias.name] = (f"{base}.{alias.name}", None) if whole else (base, alias.name)
+        return targets if base.split(".")[0] == _PACKAGE else {}
 
     def _of(self, name: str) -> list[ast.stmt]:
         return self.nodes[name] if name else self.nodes_of_import
@@ -210,19 +210,19 @@ class _Module:
         return self._uses[name, words]
 
     def _used_by(self, name: str, skipped: Set[ast.AST]) -> set[tuple[str, str | None]]:
-        found: set[tuple[str, str | None]] = set()
+        uses: set[tuple[str, str | None]] = set()
         for top in self._of(name):
-            own = dict(self.imports)
+            targets = dict(self.imports)
             for node in ast.walk(top):
                 if isinstance(node, ast.Import | ast.ImportFrom):
-                    own |= self._imported(node)
+                    targets |= self._imported(node)
             inner = set()
             for node in _walk(top, skipped):  # module.name first: the outer node comes before the inner one
                 if isinstance(node, ast.Attribute):
-                    found |= _attribute(node, own, inner)
+                    uses |= _attribute(node, targets, inner)
                 elif isinstance(node, ast.Name) and node not in inner:
-                    found.add(own.get(node.id, (self.name, node.id)))
-        return found
+                    uses.add(targets.get(node.id, (self.name, node.id)))
+        return uses
 
 
 def _walk(top: ast.AST, skipped: Set[ast.AST]) -> Iterator[ast.AST]:
@@ -296,12 +296,12 @@ def _dump(value: Any, skipped: Set[ast.AST], names: Mapping[str, str] = MappingP
     if value in skipped:
         return "said"
     value = _without_labels(value)
-    own = names
+    numbers = names
     if isinstance(value, _SCOPES):
-        own, depth = _numbered(value, names, depth), depth + 1
+        numbers, depth = _numbered(value, names, depth), depth + 1
     hints = isinstance(value, ast.arg | ast.FunctionDef | ast.AsyncFunctionDef)
     fields = [
-        f"{name}={_dump(part, skipped, own, depth)}"
+        f"{name}={_dump(part, skipped, numbers, depth)}"
         for name, part in ast.iter_fields(value)
         if part not in (None, []) and not (name in _SKIPPED and (hints or name not in ("returns", "annotation")))
     ]
@@ -322,21 +322,21 @@ def _numbered(scope: ast.AST, outer: Mapping[str, str], depth: int) -> dict[str,
 
     Parameters keep their names, as callers use them, and so do the attributes of a class.
     """
-    kept: set[str] = set()
+    fixed: set[str] = set()
     bound: list[str] = []
     waiting = deque(ast.iter_child_nodes(scope))
     while waiting:
         node = waiting.popleft()
         if isinstance(node, ast.arg):
-            kept.add(node.arg)
+            fixed.add(node.arg)
         elif isinstance(node, ast.Global | ast.Nonlocal):
-            kept |= set(node.names)
+            fixed |= set(node.names)
         elif (named := _named(node)) and isinstance(getattr(node, "ctx", ast.Store()), ast.Store):
             bound.append(getattr(node, named))
         if not isinstance(node, _SCOPES):
             waiting += ast.iter_child_nodes(node)
     if isinstance(scope, ast.ClassDef):
-        kept |= set(bound)
-    local = [name for name in dict.fromkeys(bound) if name is not None and name not in kept]
+        fixed |= set(bound)
+    local = [name for name in dict.fromkeys(bound) if name is not None and name not in fixed]
     numbers = {name: f"{depth}.{number}" for number, name in enumerate(local)}
-    return {name: number for name, number in outer.items() if name not in kept} | numbers
+    return {name: number for name, number in outer.items() if name not in fixed} | numbers

@@ -21,8 +21,8 @@ class Term:
 
     def lesson_line(self, there: Container[str]) -> str:
         """Return a line that names the lessons on this term, of those that are `there`; empty without any."""
-        found = [number for number in self.lessons if number in there]
-        return f"Lesson{'s' * (len(found) > 1)} {', '.join(found)}." if found else ""
+        numbers = [number for number in self.lessons if number in there]
+        return f"Lesson{'s' * (len(numbers) > 1)} {', '.join(numbers)}." if numbers else ""
 
 
 TITLE = "# Glossary\n\nThe terms that bugzoo uses, in the words of the field."

@@ -14,8 +14,8 @@ from bugzoo.plain import plain
 
 def folder() -> Path:
     """Return the cache folder: $BUGZOO_CACHE, else the user's cache folder."""
-    if given := os.environ.get("BUGZOO_CACHE"):
-        return Path(given)
+    if path := os.environ.get("BUGZOO_CACHE"):
+        return Path(path)
     from platformdirs import user_cache_path
 
     return user_cache_path("bugzoo", appauthor=False)
@@ -29,10 +29,10 @@ def key(kind: str, *parts: object) -> str:
 def read(name: str) -> dict[str, Any] | None:
     """Return the result stored under a `key`, None if it is missing or unreadable."""
     try:
-        found = json.loads((folder() / f"{name}.json").read_text(encoding="utf-8"))
+        entry = json.loads((folder() / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return entry if isinstance(entry, dict) else None
 
 
 def write(name: str, value: dict[str, Any]) -> None:

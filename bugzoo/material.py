@@ -58,11 +58,11 @@ def lesson_file(number: str | None) -> str:
 
     Raises UserError for an unknown one.
     """
-    found = sorted((root() / "notebooks").glob("*.ipynb"))
-    for file in found:
+    notebooks = sorted((root() / "notebooks").glob("*.ipynb"))
+    for file in notebooks:
         if number is None or file.stem == number or (number and file.stem.split("_")[0] == number.zfill(2)):
             return file.relative_to(root()).as_posix()
-    raise unknown("lesson", str(number), [file.stem.split("_")[0] for file in found], "bugzoo lab --help")
+    raise unknown("lesson", str(number), [file.stem.split("_")[0] for file in notebooks], "bugzoo lab --help")
 
 
 def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> Copied:
@@ -71,27 +71,27 @@ def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> C
     An unchanged file is updated to the newer version. `beside` writes the newer version of a changed file next to it,
     as `NAME.new.ipynb`, unless that was changed as well. Raises UserError if the folder cannot be written.
     """
-    source, done = root(), Copied()
+    source, copied = root(), Copied()
     if folder.resolve() == source:
-        return done  # the repository itself: nothing to copy
+        return copied  # the repository itself: nothing to copy
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; name a folder for lessons and exercises.")
     check_folder(folder)
     manifest = folder / MANIFEST
-    known = _read(manifest)
+    hashes = _read(manifest)
     kinds = ["notebooks", "exercises", *(["solutions"] if solutions else [])]
     files = [file for kind in kinds for file in sorted((source / kind).rglob("*")) if file.is_file()]
     try:
         for file in files:
             name = file.relative_to(source)
             if not any(part.startswith(".") or part == "__pycache__" for part in name.parts):
-                _copy(file.read_bytes(), folder, name.as_posix(), known, beside, done)
+                _copy(file.read_bytes(), folder, name.as_posix(), hashes, beside, copied)
     except OSError as error:  # for example an unreadable file
         raise UserError(f"{error.filename}: {error.strerror}. Name a folder of your own.") from None
     finally:
         if folder.is_dir():  # also record what was copied before Ctrl-C or a full disk
-            write_atomic(manifest, json.dumps(known, indent=1, sort_keys=True))
-    return done
+            write_atomic(manifest, json.dumps(hashes, indent=1, sort_keys=True))
+    return copied
 
 
 def _copy(fresh: bytes, folder: Path, name: str, known: dict[str, str], beside: bool, done: Copied) -> None:
@@ -123,7 +123,7 @@ def _copy(fresh: bytes, folder: Path, name: str, known: dict[str, str], beside: 
 
 def _read(manifest: Path) -> dict[str, str]:
     try:
-        found = json.loads(manifest.read_text(encoding="utf-8"))
+        hashes = json.loads(manifest.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return hashes if isinstance(hashes, dict) else {}

@@ -31,9 +31,9 @@ def printable_in(value: Any) -> Any:
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, dict):
-        return {printable_in(key): printable_in(one) for key, one in value.items()}
+        return {printable_in(key): printable_in(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [printable_in(one) for one in value]
+        return [printable_in(part) for part in value]
     return value
 
 

@@ -104,13 +104,13 @@ def note(ticket: str, kind: str, value: dict[str, Any]) -> bool:
 
 def notes(ticket: str, kind: str = "") -> list[dict[str, Any]]:
     """Return the notes of a ticket, oldest first: each value with its `kind` and `at` (seconds since 1970)."""
-    found: list[tuple[Any, ...]] = []
+    stored: list[tuple[Any, ...]] = []
     if not _graders():
         try:
-            found = _read("select at, ticket, kind, value from notes where ticket = ? order by rowid", (ticket,))
+            stored = _read("select at, ticket, kind, value from notes where ticket = ? order by rowid", (ticket,))
         except UserError as error:
             remark(error)
-    rows = [*found, *(row for row in _unwritten if row[1] == ticket)]
+    rows = [*stored, *(row for row in _unwritten if row[1] == ticket)]
     return [{**json.loads(value), "kind": what, "at": at} for at, _, what, value in rows if kind in ("", what)]
 
 
@@ -131,10 +131,12 @@ def first_diagnosis(ticket: str) -> dict[str, Any] | None:
 
 def first_diagnoses(tickets: Sequence[str]) -> list[dict[str, Any]] | None:
     """Return what stood in each of these forms when all were complete for the first time; None before that."""
-    handed_in = [(one, ticket) for ticket in tickets for one in notes(ticket, "diagnosis") if one.get("complete", True)]
+    handed_in = [
+        (form, ticket) for ticket in tickets for form in notes(ticket, "diagnosis") if form.get("complete", True)
+    ]
     held: dict[str, dict[str, Any]] = {}
-    for one, ticket in sorted(handed_in, key=lambda pair: pair[0]["at"]):
-        held[ticket] = one
+    for form, ticket in sorted(handed_in, key=lambda pair: pair[0]["at"]):
+        held[ticket] = form
         if len(held) == len(tickets):
             return [held[ticket] for ticket in tickets]
     return None
@@ -177,11 +179,11 @@ def keep(kind: str, key: str, value: dict[str, Any]) -> bool:
 def kept(kind: str, key: str) -> dict[str, Any] | None:
     """Return the value that `keep` stored last, None if it is missing or unreadable."""
     try:
-        found = _read("select value from kept where kind = ? and key = ?", (kind, key))
+        rows = _read("select value from kept where kind = ? and key = ?", (kind, key))
     except UserError as error:
         remark(error)
         return None
-    return json.loads(found[0][0]) if found else None
+    return json.loads(rows[0][0]) if rows else None
 
 
 # ---- interviews: a row is written at the start, and completed at any end
@@ -208,9 +210,9 @@ def end_interview(number: int, status: str, result: dict[str, Any]) -> None:
 
 def interviews() -> list[dict[str, Any]]:
     """Return all interviews, oldest first. One that never ended counts as abandoned after an hour. Raises UserError."""
-    found = _read(f"select id, {_INTERVIEW} from interviews order by id")
+    entries = _read(f"select id, {_INTERVIEW} from interviews order by id")
     names: list[str] = ["id", *_INTERVIEW.split(", ")]
-    rows = [dict(zip(names, values, strict=True)) for values in found]
+    rows = [dict(zip(names, values, strict=True)) for values in entries]
     for row in rows:
         row["result"] = json.loads(row["result"]) if row["result"] else None
         if row["status"] == "open" and time.time() > row["started"] + 60 * row["minutes"] + 3600:
@@ -281,18 +283,18 @@ def _upgrade(connection: sqlite3.Connection) -> None:
     if _version(connection) == VERSION:
         return
     connection.execute("begin immediate")
-    found = _version(connection)
-    if found > VERSION:
+    version = _version(connection)
+    if version > VERSION:
         raise UserError(
-            f"Your record {path()} was written by a newer bugzoo (version {found}; this one reads up to {VERSION}). "
+            f"Your record {path()} was written by a newer bugzoo (version {version}; this one reads up to {VERSION}). "
             "Install the newer one, or set $BUGZOO_DATA to another folder."
         )
-    if 0 < found < OLDEST:
+    if 0 < version < OLDEST:
         raise UserError(
-            f"Your record {path()} was written by an early bugzoo (version {found}; this one reads from {OLDEST} on). Move "
+            f"Your record {path()} was written by an early bugzoo (version {version}; this one reads from {OLDEST} on). Move "
             "it away to start a new one, or set $BUGZOO_DATA to another folder."
         )
-    if found == 0:
+    if version == 0:
         for statement in filter(str.strip, _TABLES.split(";")):
             connection.execute(statement)
     connection.execute(f"pragma user_version = {VERSION}")

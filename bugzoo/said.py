@@ -26,7 +26,7 @@ _BINDING = ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom
 
 def said(body: Sequence[ast.stmt]) -> set[ast.AST]:
     """Return the outermost message expressions in these statements of one module."""
-    nodes = [node for one in body for node in ast.walk(one)]
+    nodes = [node for construct in body for node in ast.walk(construct)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     if not any(_name(call) in SAYS for call in calls):
         return set()
@@ -38,39 +38,43 @@ def said(body: Sequence[ast.stmt]) -> set[ast.AST]:
         return parts[text]
 
     functions = [_Function(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    names = Counter(one.name for one in functions)
+    names = Counter(construct.name for construct in functions)
     while True:  # every variable counts as a text until another use of it is found
-        passed_on = {one.name: one.places() for one in functions if names[one.name] == 1}  # else it is ambiguous
-        found: set[ast.AST] = {text for call in calls for text in _texts(call, passed_on)}
-        found |= {value for one in functions for name in one.texts for value in one.values[name]}
-        found = {one for one in found if not any(isinstance(node, _BINDING) for node in within(one))}
-        inside = {node for one in found for node in within(one)}
-        if not any([one.keep(inside) for one in functions]):
-            return found
+        passed_on = {
+            construct.name: construct.places() for construct in functions if names[construct.name] == 1
+        }  # else it is ambiguous
+        messages: set[ast.AST] = {text for call in calls for text in _texts(call, passed_on)}
+        messages |= {value for construct in functions for name in construct.texts for value in construct.values[name]}
+        messages = {
+            construct for construct in messages if not any(isinstance(node, _BINDING) for node in within(construct))
+        }
+        inside = {node for construct in messages for node in within(construct)}
+        if not any([construct.keep(inside) for construct in functions]):
+            return messages
 
 
 class _Function:
     """One function, its variables, and which of them may be message texts."""
 
     def __init__(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self.name, self.parameters = node.name, [one.arg for one in node.args.args]
+        self.name, self.parameters = node.name, [child.arg for child in node.args.args]
         self.uses: dict[str, list[ast.AST]] = defaultdict(list)
         self.values: dict[str, list[ast.expr]] = defaultdict(list)
         plain, other = set[ast.AST](), set[str]()
         stored: list[ast.Name] = []
-        for one in ast.walk(node):
-            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
-                self.uses[one.id].append(one)
-            elif isinstance(one, ast.Name):
-                stored.append(one)
-            elif isinstance(one, ast.Global | ast.Nonlocal):
-                other |= set(one.names)
-            elif isinstance(one, ast.Assign | ast.AugAssign | ast.AnnAssign) and one.value is not None:
-                targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+        for child in ast.walk(node):
+            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
+                self.uses[child.id].append(child)
+            elif isinstance(child, ast.Name):
+                stored.append(child)
+            elif isinstance(child, ast.Global | ast.Nonlocal):
+                other |= set(child.names)
+            elif isinstance(child, ast.Assign | ast.AugAssign | ast.AnnAssign) and child.value is not None:
+                targets = child.targets if isinstance(child, ast.Assign) else [child.target]
                 if len(targets) == 1 and isinstance(targets[0], ast.Name):
                     plain.add(targets[0])
-                    self.values[targets[0].id].append(one.value)
-        other |= {one.id for one in stored if one not in plain}  # of a loop, a `with`, a tuple
+                    self.values[targets[0].id].append(child.value)
+        other |= {child.id for child in stored if child not in plain}  # of a loop, a `with`, a tuple
         self.texts = {name for name in {*self.values, *self.parameters} - other if self.uses[name]}
 
     def places(self) -> tuple[int, ...]:
@@ -79,9 +83,9 @@ class _Function:
 
     def keep(self, inside: Set[ast.AST]) -> bool:
         """Drop variables that are used outside texts. Returns True if there were some."""
-        kept = {name for name in self.texts if all(use in inside for use in self.uses[name])}
-        before, self.texts = self.texts, kept
-        return kept != before
+        texts = {name for name in self.texts if all(use in inside for use in self.uses[name])}
+        before, self.texts = self.texts, texts
+        return texts != before
 
 
 def _name(call: ast.Call) -> str:
@@ -90,10 +94,10 @@ def _name(call: ast.Call) -> str:
 
 def _texts(call: ast.Call, passed_on: dict[str, tuple[int, ...]]) -> Iterator[ast.expr]:
     """Yield the texts among the arguments of a call."""
-    own, name = isinstance(call.func, ast.Name), _name(call)
-    places = SAYS.get(name) or (passed_on.get(name, ()) if own else ())
-    if any(isinstance(one, ast.Starred) for one in call.args):  # positions are not known
+    by_name, name = isinstance(call.func, ast.Name), _name(call)
+    places = SAYS.get(name) or (passed_on.get(name, ()) if by_name else ())
+    if any(isinstance(argument, ast.Starred) for argument in call.args):  # positions are not known
         return
     yield from (call.args[place] for place in places if place < len(call.args))
     if name in SAYS:
-        yield from (one.value for one in call.keywords if one.arg in WORDS)
+        yield from (argument.value for argument in call.keywords if argument.arg in WORDS)

@@ -38,16 +38,16 @@ def parse_spec(text: str) -> tuple[str, dict[str, float | int]]:
         raise UserError(f"{text!r} is not a fault spec; write family/name or family/name?param=value&param=value.")
     fault = catalogue.load(match["id"])
     values: dict[str, float | int] = {name: param.default for name, param in fault.params.items()}
-    given: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for pair in filter(None, (match["params"] or "").split("&")):
         name, _, value = pair.partition("=")
         if name not in fault.params:
             if not fault.params:
                 raise UserError(f"{fault.id} has no parameters; {pair!r} was given. Type `bugzoo show {fault.id}`.")
             raise unknown(f"parameter of {fault.id}", name, fault.params, f"bugzoo show {fault.id}")
-        if name in given:
-            raise UserError(f"{text!r} gives {name} twice, {given[name]!r} and {value!r}; give it once.")
-        given[name] = value
+        if name in texts:
+            raise UserError(f"{text!r} gives {name} twice, {texts[name]!r} and {value!r}; give it once.")
+        texts[name] = value
         values[name] = _value(fault, name, value)
     return fault.id, values
 
@@ -101,9 +101,9 @@ _texts: dict[int, tuple[object, str]] = {}
 
 
 def _told(edits: Any) -> str:
-    if (known := _texts.get(id(edits))) is None or known[0] is not edits:
-        known = _texts[id(edits)] = (edits, repr(edits))
-    return known[1]
+    if (cached := _texts.get(id(edits))) is None or cached[0] is not edits:
+        cached = _texts[id(edits)] = (edits, repr(edits))
+    return cached[1]
 
 
 @lru_cache(maxsize=256)
@@ -113,8 +113,8 @@ def _injected(base: str, told: str, program: str, given: "_Unhashed") -> Injecti
 
 
 def _put(text: str, program: str, specs: tuple[tuple[Fault, dict[str, float | int]], ...]) -> Injection:
-    told = repr([(fault.id, fault.edits, params) for fault, params in specs])
-    return _injected(text, told, program, _Unhashed(specs))
+    key = repr([(fault.id, fault.edits, params) for fault, params in specs])
+    return _injected(text, key, program, _Unhashed(specs))
 
 
 class _Unhashed:
@@ -132,14 +132,14 @@ class _Unhashed:
 
 @cache
 def _misfit(fault_id: str, edits: str, program: str, ranks: int, reason: str, given: _Unhashed) -> str:
-    found = programs.load(program)
+    loaded = programs.load(program)
     if reason:
         return reason
-    if ranks > int(found.facts.get("ranks", 1)):
+    if ranks > int(loaded.facts.get("ranks", 1)):
         return f"it needs {ranks} processes."
     fault: Fault = given.value
-    said = injected.misfit(found.source, fault, program)
-    return said.removeprefix(f"{fault_id} does not fit {program}: ").partition("\n")[0]
+    sentence = injected.misfit(loaded.source, fault, program)
+    return sentence.removeprefix(f"{fault_id} does not fit {program}: ").partition("\n")[0]
 
 
 def fits(fault: Fault) -> tuple[str, ...]:
@@ -245,11 +245,11 @@ class Scenario:
         odd = (self.decoy,) if self.decoy else ()
         text = repr((self.program, sorted(self.faults), sorted(self.settings.items()), self.seed, self.size, *odd))
         digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
-        drawn = ""
+        letters = ""
         for signs in (_LETTERS, *[_SIGNS] * 8):
             digest, index = divmod(digest, len(signs))
-            drawn += signs[index]
-        return f"{drawn[0]}-{drawn[1:5]}-{drawn[5:]}"
+            letters += signs[index]
+        return f"{letters[0]}-{letters[1:5]}-{letters[5:]}"
 
     @cached_property
     def needs(self) -> Needs:

@@ -43,7 +43,7 @@ def last_name(node: ast.AST) -> str:
 
 def called(node: ast.AST) -> set[str]:
     """Return the last names of the functions and methods that a node calls."""
-    return {last_name(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
+    return {last_name(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
 
 
 def written(lines: list[str], node: ast.expr, text: str) -> None:
@@ -58,5 +58,5 @@ def source_lines(source: str, keepends: bool = False) -> list[str]:
     `str.splitlines` also splits at a form feed, U+2028 and five more characters. After one of these in a comment, every
     line number would be off by one.
     """
-    found = list(io.StringIO(source, newline=""))  # ends at \n, \r\n and \r, and keeps them
-    return found if keepends else [line.rstrip("\r\n") for line in found]
+    lines = list(io.StringIO(source, newline=""))  # ends at \n, \r\n and \r, and keeps them
+    return lines if keepends else [line.rstrip("\r\n") for line in lines]

@@ -38,10 +38,10 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    kept, left_out = sampling.split(items, [name for name in config.args if "::" in name])
+    chosen, left_out = sampling.split(items, [name for name in config.args if "::" in name])
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = kept
+        items[:] = chosen
     # the server and the browser that these start stay till the end: what counts its own children runs before
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 

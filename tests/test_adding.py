@@ -85,8 +85,8 @@ def copy(tmp_path_factory) -> Path:
     others = [
         ["new", kind, Path(path).stem.removeprefix("e"), "--json"] for kind, path in ADDED.items() if kind != "fault"
     ]
-    made = [json.loads(said)["file"] for said in commands(place, *others)]
-    assert made == [str(place / path) for kind, path in ADDED.items() if kind != "fault"]
+    files = [json.loads(answer)["file"] for answer in commands(place, *others)]
+    assert files == [str(place / path) for kind, path in ADDED.items() if kind != "fault"]
     return place
 
 
@@ -98,7 +98,7 @@ def commands(copy: Path, *lines: list[str]) -> list[str]:
 def called(copy: Path, *arguments: str) -> str:
     environment = os.environ | {"PYTHONPATH": str(copy), "BUGZOO_CACHE": str(copy / "cache")}
     environment["BUGZOO_PROOFS"] = str(copy / "proofs")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *arguments],
         cwd=copy,
         env=environment,
@@ -107,17 +107,17 @@ def called(copy: Path, *arguments: str) -> str:
         timeout=600,
         check=False,
     )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
-    return done.stdout
+    assert process.returncode == 0, process.stdout[-2000:] + process.stderr[-3000:]
+    return process.stdout
 
 
 @pytest.mark.slow
 def test_everything_that_is_drawn_from_a_file_is_there_once_the_file_is(copy):
-    found = json.loads(called(copy, "-c", ASKED).splitlines()[-1])
-    assert "small_mlp" in found["fits"] and "mini_transformer" in found["fits"]
-    assert found["old fault on the new program"] and found["fired"]
-    assert found["lessons"] == ["notebooks/98_one_and_one.ipynb"]
-    assert sorted(found["exercises"]) == ["exercises/98_standing_still.ipynb", "solutions/98_standing_still.ipynb"]
+    answer = json.loads(called(copy, "-c", ASKED).splitlines()[-1])
+    assert "small_mlp" in answer["fits"] and "mini_transformer" in answer["fits"]
+    assert answer["old fault on the new program"] and answer["fired"]
+    assert answer["lessons"] == ["notebooks/98_one_and_one.ipynb"]
+    assert sorted(answer["exercises"]) == ["exercises/98_standing_still.ipynb", "solutions/98_standing_still.ipynb"]
     everything, lessons = commands(copy, ["list", "--json"], ["lessons", "list"])
     rows = json.loads(everything)
     listed = {row["id"] for row in (rows if isinstance(rows, list) else rows["rows"])}
@@ -147,8 +147,10 @@ def test_a_new_fault_costs_its_own_runs_and_writes_its_own_entry(copy):
 def test_the_table_names_these_files():
     """What CONTRIBUTING.md says must be touched is what was touched here."""
     table = re.findall(r"^\| (?:an? )?([\w ]+?) \| `([^`]+)` \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
-    said = {kind: path for kind, path in table if kind in ADDED}
-    assert set(said) == set(ADDED)
+    paths = {kind: path for kind, path in table if kind in ADDED}
+    assert set(paths) == set(ADDED)
     for kind, path in ADDED.items():
-        pattern = re.escape(said[kind]).replace("FAMILY", r"\w+").replace("NAME", r"\w+").replace("NN_topic", r"98_\w+")
-        assert re.fullmatch(pattern, path), (said[kind], path)
+        pattern = (
+            re.escape(paths[kind]).replace("FAMILY", r"\w+").replace("NAME", r"\w+").replace("NN_topic", r"98_\w+")
+        )
+        assert re.fullmatch(pattern, path), (paths[kind], path)

@@ -24,7 +24,7 @@ def none(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_auto_is_cuda_where_there_is_a_gpu(gpus) -> None:
-    assert [device.resolved(one) for one in ("auto", "cuda", "cuda:1", "cpu")] == ["cuda", "cuda", "cuda:1", "cpu"]
+    assert [device.resolved(name) for name in ("auto", "cuda", "cuda:1", "cpu")] == ["cuda", "cuda", "cuda:1", "cpu"]
 
 
 def test_auto_is_the_cpu_elsewhere(none) -> None:
@@ -46,7 +46,7 @@ def test_another_value_is_refused_with_what_is_allowed(gpus, choice: object) -> 
     with pytest.raises(UserError) as caught:
         device.resolved(choice)
     assert str(caught.value).startswith(f"device = {choice!r} is not allowed. ")
-    assert all(f'"{one}"' in str(caught.value) for one in ("auto", "cpu", "cuda"))
+    assert all(f'"{name}"' in str(caught.value) for name in ("auto", "cpu", "cuda"))
 
 
 def test_a_gpu_that_is_not_there_is_told(none, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,23 +50,25 @@ def test_the_picture_shows_an_exercise_of_today():
 @pytest.mark.slow
 def test_the_commands_of_the_readme_run(bugzoo, tmp_path, monkeypatch):  # noqa: F811
     """Those that end by themselves, in an empty folder, with a script of one's own beside them."""
-    wanted = [one for one in INLINE if one.startswith(("bugzoo list", "bugzoo run", "bugzoo show", "bugzoo break"))]
-    assert len(wanted) >= 4, INLINE
+    examples = [
+        line for line in INLINE if line.startswith(("bugzoo list", "bugzoo run", "bugzoo show", "bugzoo break"))
+    ]
+    assert len(examples) >= 4, INLINE
     (tmp_path / "train.py").write_text((ROOT / "bugzoo" / "programs" / "mlp.py").read_text(encoding="utf-8"))
     monkeypatch.chdir(tmp_path)
-    for command in wanted:
+    for command in examples:
         small = ("--size", "tiny") if command.startswith("bugzoo run") else ()
-        done = bugzoo(*command.removeprefix("bugzoo ").split(), *small)
-        assert done.code == 0, f"{command}\n{done.err}"
+        called = bugzoo(*command.removeprefix("bugzoo ").split(), *small)
+        assert called.code == 0, f"{command}\n{called.err}"
     assert (tmp_path / "broken.py").is_file()
 
 
 def test_every_other_command_of_the_readme_explains_itself():
-    names = {one.split()[1] for one in INLINE if one.startswith("bugzoo ")}
+    names = {word.split()[1] for word in INLINE if word.startswith("bugzoo ")}
     assert {"assign", "grade", "interview", "checkup", "break", "list", "run", "show"} <= names
-    targets = {one.split()[1] for block in SHELL for one in re.findall(r"make \w+", block)}
+    targets = {word.split()[1] for block in SHELL for word in re.findall(r"make \w+", block)}
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert targets == {"lab", "test"} and all(f"\n{one}:" in makefile for one in [*targets, "picture", "install"])
+    assert targets == {"lab", "test"} and all(f"\n{word}:" in makefile for word in [*targets, "picture", "install"])
 
 
 def test_the_container_does_what_the_readme_says():
@@ -76,8 +78,8 @@ def test_the_container_does_what_the_readme_says():
     assert set(packages[1].split()) == {"git", "make"} and "git and make" in README
     version = re.search(r"^FROM python:3\.(\d+)", docker, re.MULTILINE)
     assert version is not None and int(version[1]) >= 11 and "Python 3.11 or newer" in README
-    made = re.findall(r'make[", ]+(\w+)', docker.split("COPY", 1)[1])
-    assert set(made) == {"install", "lab"}
+    targets = re.findall(r'make[", ]+(\w+)', docker.split("COPY", 1)[1])
+    assert set(targets) == {"install", "lab"}
     assert "--no-browser --port 9000" in docker and "--no-browser --port 9000" in README
     dev = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
     assert dev["build"]["dockerfile"] == "../Dockerfile" and dev["postCreateCommand"] == "make install"
@@ -94,11 +96,11 @@ def test_help_shows_no_case_of_a_lesson_or_an_exercise(capsys):
 
     with pytest.raises(SystemExit):
         main(["--help"])
-    shown = " ".join(capsys.readouterr().out.split())
+    printed = " ".join(capsys.readouterr().out.split())
     files = [*(ROOT / "bugzoo/grading/exercises").glob("e*.py"), *(ROOT / "bugzoo/lessons").glob("[0-9]*.py")]
-    asked = "".join(path.read_text(encoding="utf-8") for path in files)
-    named = re.findall(r"--fault (\w+/\w+)", shown)
-    assert named and not [one for one in named if one in asked]
+    cases = "".join(path.read_text(encoding="utf-8") for path in files)
+    named = re.findall(r"--fault (\w+/\w+)", printed)
+    assert named and not [name for name in named if name in cases]
 
 
 @pytest.mark.slow
@@ -108,10 +110,10 @@ def test_opening_the_checkout_leaves_no_new_file(tmp_path):
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True, capture_output=True)
     environment = os.environ | {"PYTHONPATH": str(clone), "BUGZOO_DATA": str(tmp_path / "data")}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "bugzoo", "lab", ".", "--no-open"],
         cwd=clone, env=environment, capture_output=True, text=True, timeout=100, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     status = subprocess.run(["git", "status", "--porcelain"], cwd=clone, capture_output=True, text=True, check=True)
     assert status.stdout == ""

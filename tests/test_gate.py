@@ -44,7 +44,7 @@ def gate(folder: Path, text: str, *arguments: str) -> tuple[int, list[str]]:
     (folder / "test_small.py").write_text(text, encoding="utf-8")
     (folder / "pytest.ini").write_text(INI, encoding="utf-8")
     env = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tests.gate", *arguments],
         cwd=folder,
         env=env,
@@ -53,9 +53,9 @@ def gate(folder: Path, text: str, *arguments: str) -> tuple[int, list[str]]:
         timeout=300,
         check=False,
     )
-    return done.returncode, (
-        done.stdout + done.stderr
-    ).strip().splitlines() if done.stderr else done.stdout.splitlines()
+    return process.returncode, (
+        process.stdout + process.stderr
+    ).strip().splitlines() if process.stderr else process.stdout.splitlines()
 
 
 def test_what_failed_is_told_in_the_last_lines_and_what_failed_once_is_flaky(tmp_path: Path) -> None:
@@ -66,10 +66,12 @@ def test_what_failed_is_told_in_the_last_lines_and_what_failed_once_is_flaky(tmp
     assert "-m pytest test_small.py::test_wrong" in last
     assert "FAILED test_small.py::test_that_takes_its_process_along" in last
     assert "FLAKY test_small.py::test_now_and_then (seed " in last
-    [one] = json.loads((tmp_path / "artefacts" / "flaky.json").read_text())
-    assert one["test"] == "test_small.py::test_now_and_then" and one["why"].startswith("AssertionError: the first time")
+    [entry] = json.loads((tmp_path / "artefacts" / "flaky.json").read_text())
+    assert entry["test"] == "test_small.py::test_now_and_then" and entry["why"].startswith(
+        "AssertionError: the first time"
+    )
     summary = json.loads((tmp_path / "artefacts" / "gate.json").read_text())
-    assert len(summary["tests"]) == 5 and [one["test"] for one in summary["failed"]] == [
+    assert len(summary["tests"]) == 5 and [entry["test"] for entry in summary["failed"]] == [
         "test_small.py::test_wrong",
         "test_small.py::test_that_takes_its_process_along",
     ]
@@ -108,8 +110,8 @@ def test_the_files_of_a_phase_hold_all_of_its_tests() -> None:
     assert "tests/cli/test_checkup.py" in alone and "tests/browser/test_live_plot.py" in {*alone} & {*browser}
     assert "tests/test_plain.py" not in alone and running.holding("not (serial or browser)", []) == []
     assert running.holding("serial", ["tests/plots"]) == []
-    own = Path(__file__)
-    assert [str(one) for one in own.parent.rglob("*.py") if one != own and "add_marker(" in one.read_text()] == []
+    file = Path(__file__)
+    assert [str(path) for path in file.parent.rglob("*.py") if path != file and "add_marker(" in path.read_text()] == []
 
 
 def test_lines_of_a_killed_process_are_read(tmp_path: Path) -> None:
@@ -139,5 +141,5 @@ def test_no_test_of_ours_is_flaky_twice() -> None:
 
 
 def test_modules_are_compiled_once_and_what_steers_pytest_stays_outside():
-    given = {"PYTEST_ADDOPTS": "-x", "PYTHONDONTWRITEBYTECODE": "1", "PATH": "/bin"}
-    assert running.outer(given) == {"PATH": "/bin"}
+    environment = {"PYTEST_ADDOPTS": "-x", "PYTHONDONTWRITEBYTECODE": "1", "PATH": "/bin"}
+    assert running.outer(environment) == {"PATH": "/bin"}

@@ -28,8 +28,10 @@ def program(name: str) -> str:
 
 
 def test_arrows_point_down_only():
-    done = subprocess.run([program("lint-imports")], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run(
+        [program("lint-imports")], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 def test_programs_import_no_bugzoo():
@@ -39,13 +41,13 @@ def test_programs_import_no_bugzoo():
 
 
 def test_ruff_has_nothing_to_say():
-    done = called("-m", "ruff", "check", ".")
-    assert done.returncode == 0, done.stdout
+    process = called("-m", "ruff", "check", ".")
+    assert process.returncode == 0, process.stdout
 
 
 def test_ruff_would_format_nothing():
-    done = called("-m", "ruff", "format", "--check", ".")
-    assert done.returncode == 0, done.stdout
+    process = called("-m", "ruff", "format", "--check", ".")
+    assert process.returncode == 0, process.stdout
 
 
 def test_importing_bugzoo_is_light():
@@ -54,9 +56,9 @@ def test_importing_bugzoo_is_light():
         "heavy = ('torch', 'torchvision', 'matplotlib', 'plotly', 'anywidget', 'sklearn', 'bugzoo.faults', 'bugzoo.plots')\n"
         "print([name for name in heavy if name in sys.modules], len(bugzoo.__all__))"
     )
-    done = called("-c", code)
-    assert done.stdout.startswith("[] "), done.stdout + done.stderr
-    assert int(done.stdout.split()[-1]) <= 12
+    process = called("-c", code)
+    assert process.stdout.startswith("[] "), process.stdout + process.stderr
+    assert int(process.stdout.split()[-1]) <= 12
 
 
 @pytest.mark.slow
@@ -78,8 +80,8 @@ def test_no_file_names_this_machine_or_a_registry():
     for name in listed.stdout.splitlines():
         path = ROOT / name
         if path.suffix in (".py", ".md", ".toml", ".ipynb", ".json", "") and path.is_file():
-            found = forbidden.search(path.read_text(encoding="utf-8", errors="replace"))
-            assert not found, f"{name} says {found[0] if found else ''}"
+            match = forbidden.search(path.read_text(encoding="utf-8", errors="replace"))
+            assert not match, f"{name} says {match[0] if match else ''}"
 
 
 def test_notebooks_are_committed_without_outputs():
@@ -131,10 +133,10 @@ def test_lab_works_from_the_installed_wheel(wheel, tmp_path):
         f"import bugzoo; assert bugzoo.__file__.startswith({str(site)!r}), bugzoo.__file__\n"
         f"from bugzoo.cli import main; main(['lab', {str(tmp_path / 'lab')!r}, '--no-open'])"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert list((tmp_path / "lab" / "notebooks").glob("03*.ipynb"))
     assert list((tmp_path / "lab" / "exercises").glob("*.ipynb"))
 
@@ -159,9 +161,9 @@ def test_make_lab_works_in_a_fresh_clone_and_tells_no_answer():
     assert f"mkdir -p {folder}" in rule, "bugzoo run makes no folder"
     fault = re.search(r'^CASE := .*--fault "?([\w/]+)', text, re.MULTILINE)[1]
     files = [*(ROOT / "bugzoo/grading/exercises").glob("e*.py"), *(ROOT / "bugzoo/lessons").glob("[0-9]*.py")]
-    asked = "".join(path.read_text() for path in files)
-    assert "loss/double_softmax" in asked
-    assert fault not in asked, "its verdict is the first thing that a learner reads"
+    sources = "".join(path.read_text() for path in files)
+    assert "loss/double_softmax" in sources
+    assert fault not in sources, "its verdict is the first thing that a learner reads"
 
 
 def test_commands_in_the_readme_exist():
@@ -170,13 +172,13 @@ def test_commands_in_the_readme_exist():
     from bugzoo.cli import app, commands
 
     commands()
-    known = set(get_command(app).commands)
+    names = set(get_command(app).commands)
     text = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
     used = {name for code in blocks + inline for name in re.findall(r"^bugzoo ([a-z-]+)", code, re.MULTILINE)}
     assert len(used) >= 8
-    assert used <= known, used - known
+    assert used <= names, used - names
 
 
 @pytest.mark.slow

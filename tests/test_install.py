@@ -45,7 +45,7 @@ def wheel(folder: Path, name: str, version: str, *requires: str) -> None:
     """A package without a file."""
     folder.mkdir(parents=True, exist_ok=True)
     information = f"{name}-{version}.dist-info"
-    needs = "".join(f"Requires-Dist: {one}\n" for one in requires)
+    needs = "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as file:
         file.writestr(
             f"{information}/METADATA",
@@ -104,8 +104,8 @@ def text_of(page: str) -> str:
 
 def versions(checkout: Path) -> dict[str, str]:
     packages = checkout.glob(".venv/lib/python3*/site-packages/*.dist-info")
-    both = dict(file.name.removesuffix(".dist-info").split("-") for file in packages)
-    return {name: both[name] for name in ("torch", "torchvision", "numpy")}
+    installed = dict(file.name.removesuffix(".dist-info").split("-") for file in packages)
+    return {name: installed[name] for name in ("torch", "torchvision", "numpy")}
 
 
 @pytest.mark.slow
@@ -116,11 +116,11 @@ def test_only_torch_and_torchvision_come_from_the_named_index(checkout: Path) ->
         ("torchvision", "0.29.1+cpu", "torch==2.14.1"), ("torchvision", "0.30.0+cpu", "torch==2.15.0"),
         ("numpy", "2.4.6+cpu"),
     )  # fmt: skip
-    done = made(checkout, "install", f"TORCH_INDEX={named}")
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = made(checkout, "install", f"TORCH_INDEX={named}")
+    assert process.returncode == 0, process.stdout + process.stderr
     assert versions(checkout) == {"torch": "2.14.1+cpu", "torchvision": "0.29.1+cpu", "numpy": "2.4.6"}
-    assert "into the folder .venv, which then holds about" in done.stdout and "GB are free" in done.stdout
-    assert "  torch 2.14.1+cpu\n" in done.stdout and "  numpy 2.4.6\n" in done.stdout, "a line for each file"
+    assert "into the folder .venv, which then holds about" in process.stdout and "GB are free" in process.stdout
+    assert "  torch 2.14.1+cpu\n" in process.stdout and "  numpy 2.4.6\n" in process.stdout, "a line for each file"
 
     again = made(checkout, "install", f"TORCH_INDEX={named}")
     assert "Installing" not in again.stdout and again.returncode == 0
@@ -129,17 +129,17 @@ def test_only_torch_and_torchvision_come_from_the_named_index(checkout: Path) ->
 
     # other tested versions: the same index, which this call does not name; pip is silent in CI
     (checkout / "constraints.txt").write_text("# Made here.\ntorch==2.15.0\ntorchvision==0.30.0\nnumpy==2.4.6\n")
-    done = made(checkout, ".venv/.installed-test", CI="true")
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = made(checkout, ".venv/.installed-test", CI="true")
+    assert process.returncode == 0, process.stdout + process.stderr
     assert versions(checkout) == {"torch": "2.15.0+cpu", "torchvision": "0.30.0+cpu", "numpy": "2.4.6"}
-    assert "  torch" not in done.stdout
+    assert "  torch" not in process.stdout
 
 
 @pytest.mark.slow
 def test_a_wrong_index_is_named_and_leaves_nothing(checkout: Path) -> None:
-    done = made(checkout, "install", "TORCH_INDEX=file:///no/such/index")
-    assert done.returncode and "TORCH_INDEX=file:///no/such/index gives no torch and torchvision" in done.stdout
-    assert "No matching distribution found for torch" in done.stderr, "pip's own reason"
+    process = made(checkout, "install", "TORCH_INDEX=file:///no/such/index")
+    assert process.returncode and "TORCH_INDEX=file:///no/such/index gives no torch and torchvision" in process.stdout
+    assert "No matching distribution found for torch" in process.stderr, "pip's own reason"
     assert not (checkout / ".venv").exists()
 
 

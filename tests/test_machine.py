@@ -55,8 +55,8 @@ def test_json_stays_json(torch_is, bugzoo, tmp_path):  # noqa: F811
     torch_is(NEWER)
     script = tmp_path / "train.py"
     script.write_text("print('trained')\n", encoding="utf-8")
-    done = bugzoo("checkup", str(script), "--json")
-    assert json.loads(done.out) and NEWER in done.err
+    called = bugzoo("checkup", str(script), "--json")
+    assert json.loads(called.out) and NEWER in called.err
 
 
 def test_the_variable_silences_it(torch_is, monkeypatch, capsys):

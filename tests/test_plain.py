@@ -35,6 +35,6 @@ def test_the_texts_are_numbers_to_python():
 
 
 def test_between_our_own_processes_they_stay_numbers():
-    found = json.loads(json.dumps(plain({"loss": [math.nan, np.float64("inf"), True, None]}, finite=False)))
-    assert math.isnan(found["loss"][0]) and found["loss"][1:] == [math.inf, True, None]
-    assert isinstance(found["loss"][2], bool)
+    answer = json.loads(json.dumps(plain({"loss": [math.nan, np.float64("inf"), True, None]}, finite=False)))
+    assert math.isnan(answer["loss"][0]) and answer["loss"][1:] == [math.inf, True, None]
+    assert isinstance(answer["loss"][2], bool)

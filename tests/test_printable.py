@@ -54,9 +54,9 @@ def test_tables_and_json_reach_a_terminal_without_control_characters(
     evil = "\x1b[2Jwhy \x9b31m\x07not"
     output.table(["student", "state", "why"], [["ada", "your code raised", evil]], "week\x1b[5m")
     output.emit({"message": evil}, "-")
-    said = capsys.readouterr().out
-    assert not [one for one in said if not one.isprintable() and one != "\n"]
-    assert "why not" in " ".join(said.split())
+    printed = capsys.readouterr().out
+    assert not [character for character in printed if not character.isprintable() and character != "\n"]
+    assert "why not" in " ".join(printed.split())
 
 
 def test_a_message_on_stderr_has_no_control_characters(bugzoo, tmp_path: Path) -> None:  # noqa: F811

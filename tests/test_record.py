@@ -59,7 +59,7 @@ def test_what_was_done_on_a_ticket_is_kept_in_its_order(monkeypatch):
     record.note("X-1", "diagnosis", {"cause": "a mask"})
     record.note("X-1", "diagnosis", {"cause": "a seed"})
     assert (record.diagnosis("X-1") or {})["cause"] == "a seed"
-    assert [one["kind"] for one in record.notes("X-1")] == ["looked"] * 3 + ["hypothesis"] + ["diagnosis"] * 2
+    assert [note["kind"] for note in record.notes("X-1")] == ["looked"] * 3 + ["hypothesis"] + ["diagnosis"] * 2
     with pytest.raises(ValueError, match="use one of started, looked, hypothesis, diagnosis, repair"):
         record.note("X-1", "lookd", {})
     record.forget("01", "X-1")
@@ -100,14 +100,14 @@ def test_four_processes_at_once_lose_nothing(data, tmp_path):
     """
     go = tmp_path / "go"
     started = [subprocess.Popen([sys.executable, "-c", code, str(go)], stdout=subprocess.PIPE) for _ in range(4)]
-    for one in started:
-        assert one.stdout and one.stdout.readline() == b"ready\n"
+    for process in started:
+        assert process.stdout and process.stdout.readline() == b"ready\n"
     data.mkdir()
     with contextlib.closing(sqlite3.connect(record.path(), isolation_level=None)) as held:
         held.execute("begin immediate")  # they can read that there is nothing, and have to wait for writing
         go.touch()
         time.sleep(0.5)
-    assert [len(one.communicate(timeout=120)) and one.returncode for one in started] == [0] * 4
+    assert [len(process.communicate(timeout=120)) and process.returncode for process in started] == [0] * 4
     assert record.standing()["01"]["attempts"] == 4 * 10
 
 

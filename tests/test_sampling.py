@@ -38,29 +38,30 @@ class Collected:
 def items(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[pytest.Item]]:
     file = Path(tmp_path_factory.mktemp("sampled")) / "test_cases.py"
     file.write_text(CASES, encoding="utf-8")
-    seen = Collected()
+    plugin = Collected()
     ini = file.with_name("pytest.ini")
     ini.write_text("[pytest]\nmarkers = sampled(n): as many\n", encoding="utf-8")
     code = pytest.main(
-        ["--collect-only", "-q", "-c", str(ini), "-p", "no:cacheprovider", "-p", "no:nbval", str(file)], plugins=[seen]
+        ["--collect-only", "-q", "-c", str(ini), "-p", "no:cacheprovider", "-p", "no:nbval", str(file)],
+        plugins=[plugin],
     )
-    assert code == 0 and len(seen.items) == 45
-    yield seen.items
+    assert code == 0 and len(plugin.items) == 45
+    yield plugin.items
 
 
 def drawn(items: list[pytest.Item], monkeypatch: pytest.MonkeyPatch, seed: int) -> list[str]:
     monkeypatch.delenv(sampling.ALL, raising=False)
     monkeypatch.setenv(sampling.SEED, str(seed))
-    kept, left_out = sampling.split(items)
-    assert len(kept) + len(left_out) == len(items) and set(kept).isdisjoint(left_out)
-    assert kept == [item for item in items if item in kept], "in their order"
-    return [item.name for item in kept]
+    chosen, left_out = sampling.split(items)
+    assert len(chosen) + len(left_out) == len(items) and set(chosen).isdisjoint(left_out)
+    assert chosen == [item for item in items if item in chosen], "in their order"
+    return [item.name for item in chosen]
 
 
 def test_as_many_as_it_says_others_with_another_seed(items, monkeypatch):
-    one, same, other = (drawn(items, monkeypatch, seed) for seed in (1, 1, 2))
-    assert len(one) == 6 and "test_one" in one
-    assert one == same and one != other
+    first, same, other = (drawn(items, monkeypatch, seed) for seed in (1, 1, 2))
+    assert len(first) == 6 and "test_one" in first
+    assert first == same and first != other
     turns = {name for seed in range(200) for name in drawn(items, monkeypatch, seed)}
     assert turns == {item.name for item in items} - {"test_some[4]"}, "each has its turn, but the one of `make prove`"
 
@@ -84,5 +85,5 @@ def test_all_where_that_is_asked_for_and_what_is_named(items, monkeypatch):
     monkeypatch.setenv(sampling.ALL, "all")
     assert sampling.split(items) == (items, [])
     monkeypatch.delenv(sampling.ALL)
-    kept, _ = sampling.split(items, [items[-2].nodeid.split("[")[0]])
-    assert len(kept) == 43
+    chosen, _ = sampling.split(items, [items[-2].nodeid.split("[")[0]])
+    assert len(chosen) == 43

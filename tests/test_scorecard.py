@@ -14,11 +14,11 @@ from tests.corpus import scripts
 
 
 def test_rules_mean_causes_that_there_are():
-    known = set(faults.catalogue())
-    families = {name.split("/")[0] + "/" for name in known}
+    catalogue = set(faults.catalogue())
+    families = {name.split("/")[0] + "/" for name in catalogue}
     for tool, rules in RULES.items():
         for name, rule in rules.items():
-            assert set(rule.causes) <= known | families, f"{tool} {name}"
+            assert set(rule.causes) <= catalogue | families, f"{tool} {name}"
 
 
 def counted(tool: str, reading, accepted: set[str]) -> dict[str, int]:
@@ -89,7 +89,7 @@ def test_rules_are_those_of_the_installed_tools(installed):
 
     assert set(RULES["torch-preflight"]) == {rule.code for rule in all_rules()}
     validators = [*load_default_validators(), *load_runtime_validators()]
-    assert set(RULES["torch-audit"]) == {rule.id for one in validators for rule in one.rules}
+    assert set(RULES["torch-audit"]) == {rule.id for validator in validators for rule in validator.rules}
     assert set(RULES["losslint"]) == {check.__name__.removeprefix("check_") for check in ALL_CHECKS} | {"parse"}
     for name in RULES["neural-net-checklist"]:
         assert hasattr(torch_diagnostics, f"assert_{name}"), name
@@ -101,9 +101,9 @@ def test_every_tool_reads_a_script(installed, tmp_path: Path):
     ready()
     script = tmp_path / "train.py"
     script.write_text(SCRIPT, encoding="utf-8")
-    found = readings(script)
-    assert ("TG003", False) in found["torch-preflight"], found
-    assert all(found[tool] is not None for tool in RULES), found
+    by_tool = readings(script)
+    assert ("TG003", False) in by_tool["torch-preflight"], by_tool
+    assert all(by_tool[tool] is not None for tool in RULES), by_tool
 
 
 SCRIPT = """

@@ -16,8 +16,8 @@ def told(right=(), accept=(), fired=(), healthy=False, made_on=False, outcome="f
 
 def test_a_firing_counts_by_the_cause_that_it_puts_first_on_scripts_that_it_was_not_made_with():
     fired = [("one", ["a/b", "c/d"]), ("two", [])]
-    known = [told(accept=["a/b"], fired=fired), told(accept=["c/d"], fired=fired), told(healthy=True, fired=fired)]
-    assert counted([*known, told(accept=["a/b"], fired=fired, made_on=True)]) == {"one": {"a/b": [3, 1]}}
+    scripts = [told(accept=["a/b"], fired=fired), told(accept=["c/d"], fired=fired), told(healthy=True, fired=fired)]
+    assert counted([*scripts, told(accept=["a/b"], fired=fired, made_on=True)]) == {"one": {"a/b": [3, 1]}}
 
 
 def test_a_set_is_counted_by_how_its_scripts_were_judged():
@@ -46,8 +46,8 @@ def test_the_table_that_is_kept_counts_instruments_and_causes_that_there_are():
 
 def test_the_scripts_that_count_are_those_that_were_right_at_first_sight(tmp_path):
     every = list(opened(tmp_path))
-    assert len(every) > 300 and all(one.path.exists() for one in every)
-    assert {one.set for one in every if not made_on(one)} == {
+    assert len(every) > 300 and all(script.path.exists() for script in every)
+    assert {script.set for script in every if not made_on(script)} == {
         "unseen",
         "reported",
         "missed",

@@ -33,8 +33,8 @@ def test_settings_come_into_their_own_line(sign):
 
 def test_a_program_with_such_a_sign_is_read_and_broken_in_the_right_line(monkeypatch):
     text = load("mlp").source.replace("# %% Settings\n", "# %% Settings\n# \f\u2028 odd\n")
-    made = break_source(text, ["loop/stale_gradients"])
-    assert made.broken == text.replace("        optimizer.zero_grad()\n", "")
+    injection = break_source(text, ["loop/stale_gradients"])
+    assert injection.broken == text.replace("        optimizer.zero_grad()\n", "")
     assert Scenario("mlp", ("loop/stale_gradients",)).base.count("seed = 0") == 1
 
 
@@ -52,11 +52,11 @@ def test_threads_of_the_pool_parse_at_the_same_time():
     gc.set_threshold(50)
     sys.setswitchinterval(1e-5)
     try:
-        found = run_all(
+        counts = run_all(
             lambda own: [len((parse if own else ast.parse)(text).body) for _ in range(60)], [0, 1, 0, 1], workers=4
         )
     finally:
         gc.callbacks.remove(let_others_run)
         gc.set_threshold(*usual)
         sys.setswitchinterval(interval)
-    assert len({size for sizes in found for size in sizes}) == 1
+    assert len({size for sizes in counts for size in sizes}) == 1

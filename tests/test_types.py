@@ -13,15 +13,15 @@ pytestmark = pytest.mark.slow
 
 def complaints(*arguments: str) -> list[str]:
     """What pyright (settings in pyproject.toml) calls an error, one line each."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, *arguments],
         cwd=ROOT, capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
-    found = json.loads(done.stdout)["generalDiagnostics"]
+    errors = json.loads(process.stdout)["generalDiagnostics"]
     return [
-        f"{one['file']}:{one['range']['start']['line'] + 1}: {one['message']}"
-        for one in found
-        if one["severity"] == "error"
+        f"{entry['file']}:{entry['range']['start']['line'] + 1}: {entry['message']}"
+        for entry in errors
+        if entry["severity"] == "error"
     ]
 
 
@@ -35,5 +35,5 @@ def test_it_reads_the_contracts(tmp_path):
     file.write_text(
         "from bugzoo.running import Run\n\n\ndef look(run: Run) -> object:\n    return run.trace.graph.samples\n"
     )
-    (said,) = complaints(str(file))
-    assert "samples" in said
+    (complaint,) = complaints(str(file))
+    assert "samples" in complaint

@@ -38,14 +38,14 @@ def test_a_fault_is_said_in_plain_words(fault):
 
 
 def test_no_text_has_a_coined_phrase_or_a_british_spelling():
-    found = [
+    problems = [
         f"{file.relative_to(ROOT)}:{line}: {word!r}; write: {say}"
         for file in SHIPPED
         for line, text in voice.prose_of(file)
         if text not in KEYS
         for word, say in voice.wrong(text)
     ]
-    assert len(SHIPPED) > 500 and found == []
+    assert len(SHIPPED) > 500 and problems == []
 
 
 @pytest.mark.parametrize("name", diagnostics.names())
@@ -59,14 +59,14 @@ def test_an_instrument_asks_briefly_and_labels_its_numbers(name):
 @pytest.mark.parametrize("name", diagnostics.names())
 def test_the_messages_of_an_instrument_are_short(name):
     tree = ast.parse((Path(diagnostics.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
-    said = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
-    assert [text for text in said if list(voice.long_ones(text))] == []
+    messages = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    assert [text for text in messages if list(voice.long_ones(text))] == []
 
 
 @pytest.mark.parametrize("name", diagnostics.names())
 def test_an_instrument_says_where_it_is_wrong(name):
-    said = diagnostics.declared(name)["KNOWN_PROBLEMS"]
-    assert len(voice.sentences(said)) == 2 and not list(voice.long_ones(said)), said
+    text = diagnostics.declared(name)["KNOWN_PROBLEMS"]
+    assert len(voice.sentences(text)) == 2 and not list(voice.long_ones(text)), text
 
 
 def test_the_glossary_is_in_order_and_says_where_each_term_is_met():
@@ -78,7 +78,7 @@ def test_the_glossary_is_in_order_and_says_where_each_term_is_met():
         assert len(voice.sentences(term.text)) == 2 and not list(voice.long_ones(term.text)), term.text
         assert set(term.instruments) <= set(diagnostics.names()), term.name
         assert all(len(number) == 2 and number.isdigit() for number in term.lessons)
-        assert all(one == one.lower() for one in term.instead_of)
+        assert all(word == word.lower() for word in term.instead_of)
 
 
 def test_every_fault_names_terms_of_the_glossary():

@@ -69,19 +69,21 @@ def wrong(text: str) -> Iterator[tuple[str, str]]:
     small = text.lower()
     for holds, pattern, say in RULES:
         if holds in small:
-            for found in pattern.finditer(text):
-                yield found.group(), say
+            for match in pattern.finditer(text):
+                yield match.group(), say
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, without those inside code."""
     text = re.sub(r"`[^`]*`", "code", text)
-    return [one.strip() for one in re.split(r"(?<=[.!?])\s+(?=[A-Z0-9'\"(])|\n\s*\n", text) if one.strip()]
+    return [
+        sentence.strip() for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z0-9'\"(])|\n\s*\n", text) if sentence.strip()
+    ]
 
 
 def long_ones(text: str, most: int = 25) -> Iterator[str]:
     """Sentences of more than `most` words."""
-    yield from (one for one in sentences(text) if len(one.split()) > most)
+    yield from (sentence for sentence in sentences(text) if len(sentence.split()) > most)
 
 
 def prose_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -112,28 +114,30 @@ def of_fault(fault: Fault) -> Iterator[str]:
     for other in fault.look_alikes:
         texts |= {f"look-alike {other.other} {name}": getattr(other, name) for name in ("test", "here", "there")}
     for name, text in texts.items():
-        yield from (f"{name}: {found!r}; write: {say}" for found, say in wrong(text))
-        yield from (f"{name}, {len(one.split())} words: {one}" for one in long_ones(text))
+        yield from (f"{name}: {word!r}; write: {say}" for word, say in wrong(text))
+        yield from (f"{name}, {len(sentence.split())} words: {sentence}" for sentence in long_ones(text))
 
 
 def main() -> None:
     """Print what breaks the rules in the files and folders of the command line."""
-    for given in sys.argv[1:]:
-        start = ROOT / given
+    for argument in sys.argv[1:]:
+        start = ROOT / argument
         files = (
             [start]
             if start.is_file()
-            else sorted(one for one in start.rglob("*") if one.suffix in (".py", ".md", ".ipynb"))
+            else sorted(entry for entry in start.rglob("*") if entry.suffix in (".py", ".md", ".ipynb"))
         )
         for file in files:
             name = file.relative_to(ROOT)
             if fault := catalogue().get(name.with_suffix("").as_posix().removeprefix("bugzoo/faults/")):
-                found = [f"{name}: {said}" for said in of_fault(fault)]
+                problems = [f"{name}: {sentence}" for sentence in of_fault(fault)]
             else:
                 texts = prose_of(file)
-                found = [f"{name}:{line}: {word!r}; write: {say}" for line, text in texts for word, say in wrong(text)]
-            for one in found:
-                print(one)
+                problems = [
+                    f"{name}:{line}: {word!r}; write: {say}" for line, text in texts for word, say in wrong(text)
+                ]
+            for entry in problems:
+                print(entry)
 
 
 if __name__ == "__main__":

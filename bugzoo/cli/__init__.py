@@ -118,15 +118,15 @@ def usage_mistake(error: Any, words: Sequence[str]) -> str:
             f"{wrong[1]} takes {next((re.sub(a, b, wrong[2]) for a, b in _TAKES if re.search(a, wrong[2])), wrong[2])}"
         )
     names = getattr(getattr(error, "param", None), "opts", [])
-    given = [value for name, value in pairwise(words) if name in names]
-    given += [word.split("=", 1)[1] for word in words if word.split("=", 1)[0] in names and "=" in word]
-    told = not given or repr(given[-1]) in text or (given[-1] and given[-1] in text)
-    shown = "" if told else f"; {given[-1]!r} was given"
+    values = [value for name, value in pairwise(words) if name in names]
+    values += [word.split("=", 1)[1] for word in words if word.split("=", 1)[0] in names and "=" in word]
+    mentioned = not values or repr(values[-1]) in text or (values[-1] and values[-1] in text)
+    remark = "" if mentioned else f"; {values[-1]!r} was given"
     command = getattr(getattr(error, "ctx", None), "command_path", None)
     if command is None:
         command = " ".join(["bugzoo", *words[:1]]) if words and words[0].isalpha() else "bugzoo"
     end = "" if text.endswith("?") else "."
-    return f"{text}{shown}{end}\nSee `{command} --help`."
+    return f"{text}{remark}{end}\nSee `{command} --help`."
 
 
 def _hear_ctrl_c() -> list[int]:

@@ -98,12 +98,12 @@ def show(
     """
     from bugzoo.proving import listing
 
-    found = listing.detail(name)
+    row = listing.detail(name)
     if json:
-        emit(found, json)
+        emit(row, json)
         return
-    shown = {"program": _program, "instrument": _instrument, "exercise": _exercise, "contract": _contract}
-    shown.get(found["kind"], _fault)(found)
+    printers = {"program": _program, "instrument": _instrument, "exercise": _exercise, "contract": _contract}
+    printers.get(row["kind"], _fault)(row)
 
 
 def _say(*lines: str) -> None:
@@ -136,22 +136,22 @@ def _fault(row: dict[str, Any]) -> None:
     if row["look_alikes"]:
         from bugzoo.proving import listing
 
-        known = {fault["id"] for fault in listing.rows("faults")}
+        ids = {fault["id"] for fault in listing.rows("faults")}
         table(
             ["looks like", "what tells them apart", "here", "there"],
             [
                 [
-                    one["other"] if one["other"] in known else f"{one['other']} (not in the catalogue)",
-                    *(one[part].replace("`", "") for part in ("test", "here", "there")),
+                    entry["other"] if entry["other"] in ids else f"{entry['other']} (not in the catalogue)",
+                    *(entry[part].replace("`", "") for part in ("test", "here", "there")),
                 ]
-                for one in row["look_alikes"]
+                for entry in row["look_alikes"]
             ],
             "\nlook-alikes",
         )
     if row["not_on"]:
         table(
             ["program", "why it does not show"],
-            [list(one) for one in row["not_on"].items()],
+            [list(entry) for entry in row["not_on"].items()],
             "\nwhere it does not show",
         )
     if row["sources"]:

@@ -34,7 +34,7 @@ def build(
 
     tables, here = texts(), Path()
     if only_check:
-        done = notebooks.stray(tables, here, "faults", "bugzoo causes build")
+        lines = notebooks.stray(tables, here, "faults", "bugzoo causes build")
     else:
-        done = notebooks.write_changed(tables, here)
-    built("tables of causes", len(tables), done, json, "files", only_check=only_check)
+        lines = notebooks.write_changed(tables, here)
+    built("tables of causes", len(tables), lines, json, "files", only_check=only_check)

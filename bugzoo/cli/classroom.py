@@ -53,11 +53,11 @@ def lab(
     if str(folder).startswith("-"):  # `bugzoo lab -- --no-browser`: an option of Jupyter's, not a folder
         folder, extra = Path("bugzoo_lab"), [str(folder), *extra]
     notebook = lesson_file(lesson)  # an unknown lesson is reported before anything is copied
-    done = copy_to(folder, solutions=solutions, beside=update)
+    copied = copy_to(folder, solutions=solutions, beside=update)
     if json:
-        emit({"folder": folder, "notebook": notebook} | vars(done), json)
+        emit({"folder": folder, "notebook": notebook} | vars(copied), json)
     if json != "-":
-        _tell(done, update)
+        _tell(copied, update)
     if not no_open:
         _installed(folder)
         _open(folder, notebook, extra, instructor)

@@ -37,11 +37,11 @@ def build(
 
     begin = time.monotonic()
     with progress("runs", json) as tell:
-        made = site.build(out, pictures, tell)
+        counts = site.build(out, pictures, tell)
     seconds = round(time.monotonic() - begin, 1)
     if json:
-        emit({"folder": str(out), "seconds": seconds, **made}, json)
+        emit({"folder": str(out), "seconds": seconds, **counts}, json)
     if json != "-":
-        size = made["bytes"] / 2**20
-        counted = f"{made['pages']} pages, {made['pictures']} pictures, {size:.1f} MiB"
+        size = counts["bytes"] / 2**20
+        counted = f"{counts['pages']} pages, {counts['pictures']} pictures, {size:.1f} MiB"
         print(f"{out}: {counted}, in {seconds:.0f} s. To read them, with search: `python -m http.server -d {out}`")

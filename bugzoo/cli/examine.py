@@ -165,10 +165,10 @@ def verdict(
     except UserError as error:
         _say_verdict(target, "unjudged", str(error), json)
         raise typer.Exit(SKIP) from None
-    named = [one.cause for one in report.suspects]
+    named = [entry.cause for entry in report.suspects]
     if cause is not None:  # a reading of a cause that was asked for is an answer
-        every = [*named, *(name for one in report.readings for name in one.could_be)]
-        named = [one for one in every if f"{one}/".startswith(f"{cause.rstrip('/')}/")]
+        every = [*named, *(name for entry in report.readings for name in entry.could_be)]
+        named = [entry for entry in every if f"{entry}/".startswith(f"{cause.rstrip('/')}/")]
     outcome = "found" if named else "nothing" if report.outcome == "found" else report.outcome
     _say_verdict(target, outcome, named[0] if named else report.why, json)
     raise typer.Exit(SKIP if outcome == "unjudged" else CODES[outcome])
@@ -193,9 +193,9 @@ def _promise(target: Path, keep: Path | None) -> str:
     from bugzoo.running import overlay
 
     if why := overlay.impossible(str(target.resolve().parent)):
-        kept = "; --keep copies nothing" if keep is not None else ""
+        remark = "; --keep copies nothing" if keep is not None else ""
         return (
-            f"checkup: {target} writes its files for real, as under python: no overlay here ({why}){kept}. "
+            f"checkup: {target} writes its files for real, as under python: no overlay here ({why}){remark}. "
             "Parts of it run again only if it writes nothing."
         )
     if keep is not None:
@@ -231,22 +231,22 @@ def next_tests(report: Any) -> dict[str, Any]:
     from bugzoo.proving.next_test import next_test
 
     remain = [suspect.cause for suspect in report.remaining]
-    found = {}
+    tests = {}
     for cause in remain[:TESTED]:
         same = [suspect.cause for suspect in report.suspects if suspect.instead_of == cause]
         test = next_test(cause, [*same, *(other for other in remain if other != cause)])
         if test:
-            found[cause] = test
-    return found
+            tests[cause] = test
+    return tests
 
 
 def as_json(report: Any, tests: Mapping[str, Any]) -> dict[str, Any]:
     """Return the report as plain data. Each suspect has a `next_test`, None after the first few or without a known test."""
-    found = report.to_json()
-    for suspect in found["suspects"]:
+    fields = report.to_json()
+    for suspect in fields["suspects"]:
         test = tests.get(suspect["cause"])
         suspect["next_test"] = asdict(test) if test else None
-    return found
+    return fields
 
 
 def tell(report: Any, tests: Mapping[str, Any], every: bool = False) -> str:
@@ -290,31 +290,37 @@ def _readings(report: Any, every: bool) -> list[str]:
     """Return what was measured and is too little to name a cause, with the test that would tell more."""
     from bugzoo.proving.next_test import next_test
 
-    shown = report.readings if every else report.readings[:TESTED]
+    readings = report.readings if every else report.readings[:TESTED]
     lines = (
-        ["", f"{'Also measured' if report.suspects else 'Measured'}, and too little to name a cause:"] if shown else []
+        ["", f"{'Also measured' if report.suspects else 'Measured'}, and too little to name a cause:"]
+        if readings
+        else []
     )
-    for one in shown:
-        lines += _fold(f"{one.message}.", "  - ")
-        test = next_test(one.could_be[0], one.could_be[1:]) if one.could_be else None
+    for reading in readings:
+        lines += _fold(f"{reading.message}.", "  - ")
+        test = next_test(reading.could_be[0], reading.could_be[1:]) if reading.could_be else None
         lines += _fold(test.test, "    test   ") if test else []
-        if every and one.could_be:
-            lines += _fold(f"{', '.join(one.could_be)}   (`bugzoo show` describes each)", "    maybe  ")
-    if len(report.readings) > len(shown):
-        lines.append(f"  - {len(report.readings) - len(shown)} more: `--all` lists them.")
+        if every and reading.could_be:
+            lines += _fold(f"{', '.join(reading.could_be)}   (`bugzoo show` describes each)", "    maybe  ")
+    if len(report.readings) > len(readings):
+        lines.append(f"  - {len(report.readings) - len(readings)} more: `--all` lists them.")
     return lines
 
 
 def _findings(report: Any, every: bool) -> list[str]:
     """Return the library calls whose demands are not met, if they are no suspects; with `every` also the silenced ones."""
-    told = [one for one in report.findings if not one.effect and not one.silenced]
-    lines = ["", "A library asks for something else here, and nothing that it would explain was seen:"] if told else []
-    for one in told:
-        lines += _fold(f"line {one.line}: {one.demand} {one.given}", "  ")
-        lines += _fold(f"{one.instead} {one.page}", "    ")
+    findings = [finding for finding in report.findings if not finding.effect and not finding.silenced]
+    lines = (
+        ["", "A library asks for something else here, and nothing that it would explain was seen:"] if findings else []
+    )
+    for finding in findings:
+        lines += _fold(f"line {finding.line}: {finding.demand} {finding.given}", "  ")
+        lines += _fold(f"{finding.instead} {finding.page}", "    ")
     if every:
-        silenced = [one for one in report.findings if one.silenced]
-        lines += [f"  line {one.line}: {one.contract} is silenced there: {one.silenced}" for one in silenced]
+        silenced = [finding for finding in report.findings if finding.silenced]
+        lines += [
+            f"  line {finding.line}: {finding.contract} is silenced there: {finding.silenced}" for finding in silenced
+        ]
         aside = [f"{name} could not judge a call: {why}" for name, why in report.stepped_aside.items()]
         lines += ["", "Demands that were not looked at:"] if aside else []
         for text in aside:
@@ -324,12 +330,12 @@ def _findings(report: Any, every: bool) -> list[str]:
 
 def _warned(report: Any, every: bool) -> list[str]:
     """Return what libraries warned of: it is lost easily among the script's own output."""
-    shown = report.warned if every else report.warned[:TESTED]
-    lines = ["", "A library warned:"] if shown else []
-    for one in shown:
-        lines += _fold(f"line {one['line']}: {one['message']}" if one["line"] else one["message"], "  ")
-    if len(report.warned) > len(shown):
-        lines.append(f"  {len(report.warned) - len(shown)} more: `--all` lists them.")
+    warnings = report.warned if every else report.warned[:TESTED]
+    lines = ["", "A library warned:"] if warnings else []
+    for warning in warnings:
+        lines += _fold(f"line {warning['line']}: {warning['message']}" if warning["line"] else warning["message"], "  ")
+    if len(report.warned) > len(warnings):
+        lines.append(f"  {len(report.warned) - len(warnings)} more: `--all` lists them.")
     return lines
 
 
@@ -350,8 +356,8 @@ def _catalogue(cause: str) -> list[str]:
     from bugzoo.proving import listing
 
     if cause.startswith(PREFIX):
-        asked = contract(cause)
-        return [*_fold(asked.instead, "   fix    "), f"   more   {asked.page}"]
+        entry = contract(cause)
+        return [*_fold(entry.instead, "   fix    "), f"   more   {entry.page}"]
 
     try:
         row = listing.detail(cause)

@@ -89,13 +89,13 @@ def _proofs(report: Any) -> None:
     }
     if not any(proof.count("half")[1] for proof in report.proofs):  # of two faults, and few exercises have them
         del heads["half"]
-    lines, said = [], []
+    lines, sentences = [], []
     for proof in report.proofs:
-        counts = ["{} of {}".format(*found) if (found := proof.count(kind))[1] else "-" for kind in heads]
+        counts = ["{} of {}".format(*count) if (count := proof.count(kind))[1] else "-" for kind in heads]
         lines.append([proof.exercise, *counts, str(proof.diagnoses or "-"), "proved" if proof.proved else "NOT PROVED"])
-        said += [f"{proof.exercise}: {text}" for text in proof.problems]
+        sentences += [f"{proof.exercise}: {text}" for text in proof.problems]
     table(["exercise", *heads.values(), "diagnoses", "result"], lines)
-    for text in said:
+    for text in sentences:
         print(printable(text))
     print(f"{report.runs} submissions and notebooks ({report.cached} from the cache) in {report.seconds:.1f} s")
     if report.older:
@@ -121,8 +121,8 @@ def build(
         check_folder(folder)
     from bugzoo.grading import files
 
-    done = files.stray(folder) if only_check else files.build(folder)
-    built("notebooks", len(files.texts()), done, json, only_check=only_check)
+    lines = files.stray(folder) if only_check else files.build(folder)
+    built("notebooks", len(files.texts()), lines, json, only_check=only_check)
 
 
 @group.command()
@@ -217,16 +217,16 @@ def record_runs(
     five(load(name))  # another kind is reported before torch is loaded
     from bugzoo.proving import fives
 
-    found = {}
+    reports = {}
     for case in cases(load(name)):
         with progress(f"runs of {case.name}", json) as tell:
-            found[case.name] = fives.record(case, tell)
+            reports[case.name] = fives.record(case, tell)
     if json:
-        emit(found, json)
+        emit(reports, json)
     else:
-        for case_name, problems in found.items():
+        for case_name, problems in reports.items():
             print("\n".join([f"recorded: {case_name}", *(f"  {text}" for text in problems)]))
-    raise typer.Exit(1 if any(found.values()) else 0)
+    raise typer.Exit(1 if any(reports.values()) else 0)
 
 
 @group.command("progress")
@@ -235,9 +235,9 @@ def show_progress(json: Json = None) -> None:
     from bugzoo.grading.exercises import exercises
     from bugzoo.record import standing
 
-    known = standing()
+    standings = standing()
     none: dict[str, Any] = {"attempts": 0, "best": 0.0, "passed": False}
-    rows = [{"id": name, "title": e.title, **known.get(name, none)} for name, e in exercises().items()]
+    rows = [{"id": name, "title": e.title, **standings.get(name, none)} for name, e in exercises().items()]
     if json:
         emit(rows, json)
         return

@@ -29,11 +29,11 @@ def list_(json: Json = None) -> None:
     """List the lessons in order."""
     from bugzoo import course
 
-    found = [course.load(name) for name in course.files()]
+    lessons = [course.load(name) for name in course.files()]
     if json:
-        emit([{"id": lesson.file.stem, "title": lesson.title} for lesson in found], json)
+        emit([{"id": lesson.file.stem, "title": lesson.title} for lesson in lessons], json)
         return
-    table(["lesson", "title"], [[lesson.file.stem, lesson.title] for lesson in found], f"{len(found)} lessons")
+    table(["lesson", "title"], [[lesson.file.stem, lesson.title] for lesson in lessons], f"{len(lessons)} lessons")
 
 
 @group.command()
@@ -55,8 +55,8 @@ def build(
 
     if folder and not folder.is_dir():
         raise UserError(f"There is no folder {folder}. With `--folder DIR`, name the one that holds notebooks/.")
-    done = course.stray(folder) if only_check else course.build(folder)
-    built("lessons", len(course.files()), done, json, only_check=only_check)
+    lines = course.stray(folder) if only_check else course.build(folder)
+    built("lessons", len(course.files()), lines, json, only_check=only_check)
 
 
 @group.command()
@@ -134,10 +134,10 @@ def check(
                 break
             if stale and json != "-":
                 print(f"{lesson.file.stem}: {why_stale(lesson)}", flush=True)
-            known = not (names or fresh or device or stale) and proved(lesson)
+            cached = not (names or fresh or device or stale) and proved(lesson)
             there = elsewhere(lesson, device) if device else {}
             problems = [f"{kind}: {text}" for kind, texts in there.items() for text in texts]
-            if not (known or device):
+            if not (cached or device):
                 problems = prove(lesson)
             if save and device:
                 save_run(lesson, device, there)
@@ -146,20 +146,20 @@ def check(
             row = {"id": lesson.file.stem, "ok": not wrong, "problems": problems, "seconds": seconds}
             rows.append(row | {"longest": longest(lesson)})
             if json != "-":
-                told = "NOT PROVED" if problems else "proved"
+                wording = "NOT PROVED" if problems else "proved"
                 if device:
                     counts = ", ".join(f"{len(texts)} {kind}" for kind, texts in there.items() if texts)
-                    told = f"on {device} NOT ALL HOLDS ({counts})" if problems else f"holds on {device}"
-                took = "from the cache" if known else f"{seconds:.0f} s"
+                    wording = f"on {device} NOT ALL HOLDS ({counts})" if problems else f"holds on {device}"
+                took = "from the cache" if cached else f"{seconds:.0f} s"
                 waits = f", longest cell {longest(lesson)}" if longest(lesson) and not device else ""
-                about = f"{lesson.file.stem}: {told}, {len(lesson.claims)} numbers and words, {took}{waits}"
+                about = f"{lesson.file.stem}: {wording}, {len(lesson.claims)} numbers and words, {took}{waits}"
                 print("\n".join([*problems, about]), flush=True)
     if json:
         emit(rows, json)
     left = oldest_first([course.load(name) for name in course.files()])
     if left and json != "-" and not device:
-        told = ", ".join(lesson.number for lesson in left)
-        print(f"{len(left)} proved with earlier code ({told}): bugzoo lessons check --stale")
+        wording = ", ".join(lesson.number for lesson in left)
+        print(f"{len(left)} proved with earlier code ({wording}): bugzoo lessons check --stale")
     good = all(row["ok"] for row in rows)
     if browser and good:
         from bugzoo.proving.browser import gone_through

@@ -47,10 +47,10 @@ def console(stderr: bool = False) -> Any:
     """Return a rich console that does not color paths and ids."""
     from rich.console import Console
 
-    made = Console(stderr=stderr, highlight=False, soft_wrap=False)
-    if not made.is_terminal and "COLUMNS" not in os.environ:
-        made.width = 120  # a file or a pipe has no width, and its tables need no line breaks
-    return made
+    screen = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    if not screen.is_terminal and "COLUMNS" not in os.environ:
+        screen.width = 120  # a file or a pipe has no width, and its tables need no line breaks
+    return screen
 
 
 def table(columns: list[str], lines: list[list[str]], title: str = "") -> None:
@@ -64,12 +64,12 @@ def table(columns: list[str], lines: list[list[str]], title: str = "") -> None:
     if out.width < sum(widths[:-1]) + min(widths[-1], LEAST):
         _blocks(out, columns, lines, title)
         return
-    shown = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE, pad_edge=False)
+    grid = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE, pad_edge=False)
     for number, name in enumerate(columns):
-        shown.add_column(name, no_wrap=number == 0, overflow="fold")
+        grid.add_column(name, no_wrap=number == 0, overflow="fold")
     for line in lines:
-        shown.add_row(*(Text(cell) for cell in line))
-    out.print(shown)
+        grid.add_row(*(Text(cell) for cell in line))
+    out.print(grid)
 
 
 def _blocks(out: Any, columns: list[str], lines: list[list[str]], title: str) -> None:

@@ -64,7 +64,9 @@ def verify(
     if sample:
         options = {"--fresh": fresh, "--backlog": backlog, "--picture": picture, "--executor": executor}
         options |= {"--device cuda": device != "cpu"}
-        _sample(sample, [*(faults or ()), *(program or ()), *(name for name, given in options.items() if given)], json)
+        _sample(
+            sample, [*(faults or ()), *(program or ()), *(name for name, setting in options.items() if setting)], json
+        )
         return
     from bugzoo.running import connected
 
@@ -122,13 +124,13 @@ def _sample(count: int, restricted: list[str], json: str | None) -> None:
     from bugzoo.proving import coverage
 
     with progress("entries", json) as tell:
-        done, problems = coverage.sample(count, coverage.SEED, tell)
+        repeated, problems = coverage.sample(count, coverage.SEED, tell)
     if json:
-        emit({"ok": not problems, "done": done, "problems": problems}, json)
+        emit({"ok": not problems, "done": repeated, "problems": problems}, json)
     if json != "-":
         for text in problems:
             print(text)
-        print(f"{len(done)} entries measured again (seed {coverage.SEED}), {len(problems)} differ from the ledger")
+        print(f"{len(repeated)} entries measured again (seed {coverage.SEED}), {len(problems)} differ from the ledger")
     raise typer.Exit(1 if problems else 0)
 
 
@@ -169,19 +171,19 @@ def pairs(
             combinations.prove(chosen, tell, fresh)
     rows = [
         {
-            "program": one.program,
-            "faults": one.faults,
-            "known": one.known,
-            "problems": one.problems,
-            "hidden": one.hidden,
+            "program": combination.program,
+            "faults": combination.faults,
+            "known": combination.known,
+            "problems": combination.problems,
+            "hidden": combination.hidden,
         }
-        for one in chosen
+        for combination in chosen
     ]
     if json:
         emit(rows, json)
     if json != "-":
         _pairs(chosen)
-    raise typer.Exit(0 if all(one.known for one in chosen) else 1)
+    raise typer.Exit(0 if all(combination.known for combination in chosen) else 1)
 
 
 def _pairs(chosen: list[Any]) -> None:
@@ -189,41 +191,45 @@ def _pairs(chosen: list[Any]) -> None:
         print("No combination in the list has these faults. `bugzoo assign` proves one of your own.")
         return
     lines = []
-    for one in chosen:
-        hidden = "; ".join(f"{' and '.join(others)} masks {name}" for name, others in one.hidden.items())
-        shows = "the decoy is harmless" if one.decoy else "each fault shows"
-        said = "not measured" if not one.known else hidden or "; ".join(one.problems) or shows
-        lines.append([one.program, " + ".join(one.faults), said])
-    seen = sum(one.known and not one.problems for one in chosen)
-    table(["program", "faults", "measured result"], lines, f"{seen} of {len(chosen)} combinations can be used")
-    if any(not one.known for one in chosen):
+    for combination in chosen:
+        hidden = "; ".join(f"{' and '.join(others)} masks {name}" for name, others in combination.hidden.items())
+        shows = "the decoy is harmless" if combination.decoy else "each fault shows"
+        verdict = "not measured" if not combination.known else hidden or "; ".join(combination.problems) or shows
+        lines.append([combination.program, " + ".join(combination.faults), verdict])
+    usable = sum(combination.known and not combination.problems for combination in chosen)
+    table(["program", "faults", "measured result"], lines, f"{usable} of {len(chosen)} combinations can be used")
+    if any(not combination.known for combination in chosen):
         print("Type `bugzoo pairs --prove` to measure the others.")
 
 
 def _matrix(report: Any, briefly: bool = False) -> None:
     """Print the report as a table. With `briefly`, when nothing ran: only unproved results and counts."""
-    lines, said = [], []
+    lines, sentences = [], []
     for cell in report.cells:
         state = "skipped" if cell.skipped else "proved" if cell.proved else "NOT PROVED"
         lines.append([cell.fault, cell.program, state, ", ".join(cell.fired) or "-"])
-        said += [f"{cell.fault} on {cell.program}: {text}" for text in filter(None, [*cell.problems, cell.skipped])]
-        said += [f"{cell.fault} on {cell.program} is not graded: {cell.not_graded}"] if cell.not_graded else []
+        sentences += [
+            f"{cell.fault} on {cell.program}: {text}" for text in filter(None, [*cell.problems, cell.skipped])
+        ]
+        sentences += [f"{cell.fault} on {cell.program} is not graded: {cell.not_graded}"] if cell.not_graded else []
     for program in dict.fromkeys(control.program for control in report.controls):
-        mine = [control for control in report.controls if control.program == program]  # one for each set of settings
-        sick = sum(bool(control.problems) for control in mine)
-        state = f"NOT HEALTHY in {sick} of {len(mine)} settings" if sick else "healthy"
-        lines.append(["(healthy)", program, state, ", ".join(sorted({name for c in mine for name in c.fired})) or "-"])
-        said += [f"healthy {program}: {text}" for control in mine for text in control.problems]
+        matches = [control for control in report.controls if control.program == program]  # one for each set of settings
+        sick = sum(bool(control.problems) for control in matches)
+        state = f"NOT HEALTHY in {sick} of {len(matches)} settings" if sick else "healthy"
+        lines.append(
+            ["(healthy)", program, state, ", ".join(sorted({name for c in matches for name in c.fired})) or "-"]
+        )
+        sentences += [f"healthy {program}: {text}" for control in matches for text in control.problems]
     if not briefly:
         table(["fault", "program", "result", "instruments that fire"], lines)
-    said += [f"{one.fault} and {one.other}: {text}" for one in report.look_alikes for text in one.problems]
-    for text in said:
+    sentences += [f"{pair.fault} and {pair.other}: {text}" for pair in report.look_alikes for text in pair.problems]
+    for text in sentences:
         print(text)
     if report.believed:
         of = len(report.cells) + len(report.controls) + len(report.look_alikes)
         print(f"{report.believed} of {of} results are taken from the ledger")
-    if tried := sum(cell.graded for cell in report.cells):
-        print(f"{tried} repairs, pretences and attacks, {report.graded} of them graded now")
+    if graded := sum(cell.graded for cell in report.cells):
+        print(f"{graded} repairs, pretences and attacks, {report.graded} of them graded now")
     if briefly:
         print("Nothing has changed. The table is in proofs/matrix.md.")
     print(f"{report.runs} runs ({report.cached} from the cache) in {report.seconds:.1f} s")

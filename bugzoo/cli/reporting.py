@@ -43,14 +43,14 @@ def bug_report(
     read(target)  # a file that is not a script is reported before torch is loaded
     from bugzoo.diagnostics.bug_report import bug_report as write
 
-    with shorter(json) as told:
-        found = write(target, out, tuple(context.args), seconds, budget, told)
+    with shorter(json) as tell:
+        report = write(target, out, tuple(context.args), seconds, budget, tell)
     if json:
-        emit(found | {"folder": str(out)}, json)
+        emit(report | {"folder": str(out)}, json)
     if json != "-":
-        kept = f"{found['lines']} of {found['before']} lines reproduce it"
-        if not found["shown"]:
-            why = found["not_shortened"] or "no shorter script reproduced it"
-            kept = f"{why}, so the script is not shortened"
-        print(f"{out}: {found['cause'] or 'a crash'}; {kept} ({found['tries']} tries)")
+        summary = f"{report['lines']} of {report['before']} lines reproduce it"
+        if not report["shown"]:
+            why = report["not_shortened"] or "no shorter script reproduced it"
+            summary = f"{why}, so the script is not shortened"
+        print(f"{out}: {report['cause'] or 'a crash'}; {summary} ({report['tries']} tries)")
         print(f"read {out / 'report.md'}; run {out / 'minimal.py'}")

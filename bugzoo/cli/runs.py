@@ -67,15 +67,15 @@ def run(
     with steps(json) as tell:
         from bugzoo.proving.comparison import compare
 
-        found = compare(scenario, tell)
+        comparison = compare(scenario, tell)
     if picture:
         from bugzoo.plots.comparison import save
 
-        save(found, picture, _title(found))
+        save(comparison, picture, _title(comparison))
     if json:
-        emit(found, json)
+        emit(comparison, json)
     if json != "-":
-        report(found)
+        report(comparison)
         for path in filter(None, (picture, json)):
             print(f"written: {path}")
 
@@ -114,8 +114,8 @@ def report(found: dict[str, Any]) -> None:
         where = f", line {first['line']}" if first.get("line") else ""
         out.print(Text(f"First non-finite number: step {first['step']}, {first.get('module') or '?'} ({place}{where})"))
     if error:
-        said = printable(str(error["message"] or ""))
-        out.print(Text(f"{error['type']}: {said.splitlines()[0] if said else ''}"))
+        message = printable(str(error["message"] or ""))
+        out.print(Text(f"{error['type']}: {message.splitlines()[0] if message else ''}"))
     main = found["broken"] or found["healthy"]
     out.print(Text("Verdict", style="bold"))
     for fired in main["fired"]:
@@ -161,23 +161,25 @@ def break_(
     lines = len(source_lines(text))
     if at is not None and not 1 <= at <= lines:
         raise UserError(f"--at {at} is not a line of {script}; its lines are 1 to {lines}.")
-    made = break_source(text, fault, script.name, at)
+    injection = break_source(text, fault, script.name, at)
     if out is not None:
         if out.resolve() == script.resolve():
             raise UserError(f"{out} is the script itself. Name another file for the broken one.")
         if out.exists() and not force:
             raise UserError(f"{out} exists. Choose another name, or add --force to overwrite it.")
-        write_atomic(out, made.broken)
+        write_atomic(out, injection.broken)
     from bugzoo.injection import diff as unified
 
     if json:
-        changes = unified(text, made.broken, script.name)
-        emit({"script": script, "faults": fault, "written": out, "changes": len(made.edits), "diff": changes}, json)
+        changes = unified(text, injection.broken, script.name)
+        emit(
+            {"script": script, "faults": fault, "written": out, "changes": len(injection.edits), "diff": changes}, json
+        )
     elif diff:
-        print(unified(text, made.broken, script.name), end="")
+        print(unified(text, injection.broken, script.name), end="")
     elif out is not None:
         print(
-            f"written: {out} ({len(made.edits)} {'change' if len(made.edits) == 1 else 'changes'}; --diff shows them)"
+            f"written: {out} ({len(injection.edits)} {'change' if len(injection.edits) == 1 else 'changes'}; --diff shows them)"
         )
 
 

@@ -65,10 +65,10 @@ codecs.register_error("bugzoo.spelt", _spelt)
 
 def _width(name: str) -> None:
     """Clamp the width to bounds, and drop a value that is not a width, such as COLUMNS=0 or COLUMNS=wide."""
-    given = os.environ.get(name)
-    if given is None:
+    width = os.environ.get(name)
+    if width is None:
         return
-    if not given.isdecimal() or not given.strip("0"):
+    if not width.isdecimal() or not width.strip("0"):
         del os.environ[name]
-    elif len(given) > 4 or not NARROWEST <= int(given) <= WIDEST:
-        os.environ[name] = str(NARROWEST if len(given) <= 2 else WIDEST)
+    elif len(width) > 4 or not NARROWEST <= int(width) <= WIDEST:
+        os.environ[name] = str(NARROWEST if len(width) <= 2 else WIDEST)

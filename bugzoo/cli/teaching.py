@@ -107,27 +107,28 @@ def assign(
     draft = Assignment(program, settled, seed, title, story or STORY, (points, diagnosis_points))
     try:
         with progress("proof", json) as tell:
-            done = proof.prove(draft, tell, fresh)
-        if not done.ok and json:
-            emit({"refused": True} | done.to_json(), json)
-        proof.refuse(done)
+            proved = proof.prove(draft, tell, fresh)
+        if not proved.ok and json:
+            emit({"refused": True} | proved.to_json(), json)
+        proof.refuse(proved)
         with progress("variants", json) as tell:
-            own = draw_all(draft, fault, people, word, tell) if people else []
+            student_variants = draw_all(draft, fault, people, word, tell) if people else []
     except KeyboardInterrupt:
         print(
             "\nNothing was written. Measurements are cached, so the same command will be faster.",
             file=sys.stderr,
         )
         raise
-    made = layout.write(done, out, own, force)
+    target = layout.write(proved, out, student_variants, force)
     if json:
         emit(
-            {"refused": False, "folder": str(out), "assignment": draft.name, "files": _files(made)} | done.to_json(),
+            {"refused": False, "folder": str(out), "assignment": draft.name, "files": _files(target)}
+            | proved.to_json(),
             json,
         )
     if json != "-":
-        print(done)
-        _tell(draft, out, len(own))
+        print(proved)
+        _tell(draft, out, len(student_variants))
 
 
 def _files(made: Path) -> list[str]:
@@ -242,11 +243,13 @@ def grade(
     check_assignment(assignment)
     if csv:  # not after an hour of grading
         check_place(csv)
-    kept = results or Path(os.path.abspath(submissions)).with_name(f"{Path(os.path.abspath(submissions)).name}_graded")
-    check_folder(kept)
+    destination = results or Path(os.path.abspath(submissions)).with_name(
+        f"{Path(os.path.abspath(submissions)).name}_graded"
+    )
+    check_folder(destination)
     from bugzoo.instructor import hand_in_map, roster
 
-    known = roster.read(students) if students else []
+    class_list = roster.read(students) if students else []
     mapped = hand_in_map.read(map_file, submissions) if map_file else {}
     if any(submissions.iterdir()):  # a mistake is one message
         print(
@@ -256,26 +259,26 @@ def grade(
     from bugzoo.running import connected
 
     task = tasks.load(assignment)
-    task.people = {one.id: vars(one) for one in known} | task.people
-    kept = kept / task.name
+    task.people = {student.id: vars(student) for student in class_list} | task.people
+    destination = destination / task.name
     options = {"mapped": mapped, "unmatched": unmatched is Unmatched.ok, "zero": ungraded is Ungraded.zero}
     options |= {"allow": allow or (), "draw": draw}
     try:
         with connected(executor) as pool, progress("graded", json) as tell:
             records = classroom.grade_class(
-                submissions, task, kept, tell, jobs, fresh, trust, executor=pool, students=known, **options
+                submissions, task, destination, tell, jobs, fresh, trust, executor=pool, students=class_list, **options
             )
     except KeyboardInterrupt:
-        print(f"\nResults so far are in {kept}. The same command continues from there.", file=sys.stderr)
+        print(f"\nResults so far are in {destination}. The same command continues from there.", file=sys.stderr)
         raise
     if csv:
         write_atomic(csv, gradebook.nbgrader(records, task.name, task.people))
     if json:
-        told = [vars(record) | {"notes": gradebook.notes(record)} for record in records]
-        emit({"assignment": task.name, "max_points": task.max_points, "students": told}, json)
+        rows = [vars(record) | {"notes": gradebook.notes(record)} for record in records]
+        emit({"assignment": task.name, "max_points": task.max_points, "students": rows}, json)
     if json != "-":
         _class_table(records, task.name)
-        print(f"The checks of every student are in {kept}." + (f" The gradebook is {csv}." if csv else ""))
+        print(f"The checks of every student are in {destination}." + (f" The gradebook is {csv}." if csv else ""))
     _without_score(records)
 
 
@@ -285,11 +288,18 @@ def _without_score(records: list[Any]) -> None:
     for_a_person = [record for record in left if record.state == FOR_A_PERSON]
     for what, some in {
         "could not be graded": [record for record in records if record.state == UNGRADED],
-        "for a person (more than plain PyTorch; `--allow NAME` grades it)": [one for one in for_a_person if one.aside],
-        "for a person (look at the line, and enter the points)": [one for one in for_a_person if not one.aside],
+        "for a person (more than plain PyTorch; `--allow NAME` grades it)": [
+            hand_in for hand_in in for_a_person if hand_in.aside
+        ],
+        "for a person (look at the line, and enter the points)": [
+            hand_in for hand_in in for_a_person if not hand_in.aside
+        ],
     }.items():
         if some:
-            print(f"{len(some)} of {len(records)} {what}: {', '.join(one.student for one in some)}", file=sys.stderr)
+            print(
+                f"{len(some)} of {len(records)} {what}: {', '.join(hand_in.student for hand_in in some)}",
+                file=sys.stderr,
+            )
     if left:
         raise typer.Exit(1)
 
@@ -298,11 +308,13 @@ def _class_table(records: list[Any], name: str) -> None:
     lines = []
     for record in records:
         repair, diagnosis = (part or {} for part in (record.repair, record.diagnosis))
-        said = "; ".join(text.rstrip(".") for text in [_first_failure(repair) or record.message, *record.notes] if text)
+        reason = "; ".join(
+            text.rstrip(".") for text in [_first_failure(repair) or record.message, *record.notes] if text
+        )
         points = "-" if record.points is None else f"{record.points:g}"
         repaired = repair if record.points is not None else {}
         parts = [f"{part['points']:g}" if part else "-" for part in (repaired, diagnosis)]
-        lines.append([record.student, record.state, *parts, f"{points} of {record.max_points:g}", said])
+        lines.append([record.student, record.state, *parts, f"{points} of {record.max_points:g}", reason])
     table(["student", "state", "repair", "diagnosis", "points", "why"], lines, name)
 
 

@@ -30,12 +30,12 @@ def _areas() -> Iterator[ModuleType]:
 @cache
 def contracts() -> dict[str, Contract]:
     """Return id -> contract, in the order of areas and of their files. Raises ValueError for a name that is there twice."""
-    found: dict[str, Contract] = {}
-    for one in (one for area in _areas() for one in area.CONTRACTS):
-        if one.id in found:
-            raise ValueError(f"two contracts are called {one.name}")
-        found[one.id] = one
-    return found
+    declared: dict[str, Contract] = {}
+    for entry in (entry for area in _areas() for entry in area.CONTRACTS):
+        if entry.id in declared:
+            raise ValueError(f"two contracts are called {entry.name}")
+        declared[entry.id] = entry
+    return declared
 
 
 def areas() -> dict[str, tuple[Contract, ...]]:

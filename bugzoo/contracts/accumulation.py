@@ -46,7 +46,7 @@ def _unused(call: Call) -> Numbers | None:
     unused: dict[Any, int] = call.shared.setdefault("unused", {})
     # another line clears before the step, too: the gradients here were for something else, such as an attack
     call.shared.setdefault("aside", set()).update(
-        site for site, made in unused.items() if site != call.site and made == call.made
+        site for site, steps_made in unused.items() if site != call.site and steps_made == call.made
     )
     if call.site in call.shared["aside"] or before is None or before[:2] != (call.site, call.count - 1):
         return None
@@ -72,17 +72,17 @@ def _in_step(frame: FrameType | None) -> bool:
 def _parameters(owner: torch.optim.Optimizer | torch.nn.Module) -> Iterator[torch.Tensor]:
     if isinstance(owner, torch.nn.Module):
         return owner.parameters()
-    return (one for group in owner.param_groups for one in group["params"])
+    return (parameter for group in owner.param_groups for parameter in group["params"])
 
 
 def _moves(owner: torch.optim.Optimizer | torch.nn.Module) -> int:
     """Return how often the first trained parameter has been written in place."""
-    return next((one._version for one in _parameters(owner) if one.requires_grad), 0)
+    return next((parameter._version for parameter in _parameters(owner) if parameter.requires_grad), 0)
 
 
 def _any(owner: torch.optim.Optimizer | torch.nn.Module) -> bool:
     """Return whether a gradient is there that is not 0."""
-    first = next((one.grad for one in _parameters(owner) if one.grad is not None), None)
+    first = next((parameter.grad for parameter in _parameters(owner) if parameter.grad is not None), None)
     return first is not None and first.layout == torch.strided and bool(first.any())
 
 

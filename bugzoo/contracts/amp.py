@@ -41,20 +41,20 @@ def _stages(scaler: Any) -> Iterable[OptState]:
 
 def _clipped(call: Call) -> Numbers | None:
     """Look whether a scaler that steps the optimizer of these parameters has not unscaled their gradients yet."""
-    known = call.shared.setdefault("known", {})
+    scalers = call.shared.setdefault("known", {})
     if call.target.endswith(".step"):
         scaler, optimizer = call["self"], call["optimizer"]
         if scaler._enabled:
-            known[id(optimizer)] = weakref.ref(scaler), weakref.ref(optimizer)
+            scalers[id(optimizer)] = weakref.ref(scaler), weakref.ref(optimizer)
         return None
     first = _first(call["parameters"])
     if first is None or first.grad is None:
         return None
-    for key, (some_scaler, some_optimizer) in known.items():
+    for key, (some_scaler, some_optimizer) in scalers.items():
         scaler, optimizer = some_scaler(), some_optimizer()
         if scaler is None or optimizer is None or scaler._scale is None:
             continue
-        if not any(one is first for group in optimizer.param_groups for one in group["params"]):
+        if not any(parameter is first for group in optimizer.param_groups for parameter in group["params"]):
             continue
         if scaler._per_optimizer_states.get(key, {}).get("stage", OptState.READY) is OptState.READY:
             return {"scale": scaler._scale.clone(), "limit": float(call["max_norm"])}
@@ -79,7 +79,7 @@ def _never_unscaled(notes: dict[str, Any]) -> Numbers | None:
     if "used" in notes or notes.get("scaled", 0) < 2:
         return None
     return {
-        "steps": float(sum(one.made for one in notes["counters"]) - notes["before"]),
+        "steps": float(sum(counter.made for counter in notes["counters"]) - notes["before"]),
         "losses": float(notes["scaled"]),
     }
 

@@ -39,10 +39,10 @@ def _kept(call: Call, name: str) -> torch.Tensor | None:
 
 def _backward(call: Call) -> Numbers | None:
     """How much of the past and of the future a square mask keeps."""
-    kept = _kept(call, "attn_mask")
-    if kept is None or kept.ndim < 2 or kept.shape[-1] != kept.shape[-2] or kept.shape[-1] < 2:
+    mask = _kept(call, "attn_mask")
+    if mask is None or mask.ndim < 2 or mask.shape[-1] != mask.shape[-2] or mask.shape[-1] < 2:
         return None
-    return {"past": kept.tril().sum(), "future": kept.triu(1).sum(), "length": float(kept.shape[-1])}
+    return {"past": mask.tril().sum(), "future": mask.triu(1).sum(), "length": float(mask.shape[-1])}
 
 
 def _layout(call: Call) -> Numbers | None:
@@ -64,12 +64,12 @@ def _without_keys(name: str) -> Callable[[Call], Numbers | None]:
     """Samples in which no query sees any key."""
 
     def measure(call: Call) -> Numbers | None:
-        kept = _kept(call, name)
-        if kept is None:
+        mask = _kept(call, name)
+        if mask is None:
             return None
         if name == "attn_mask":
-            kept = kept.reshape(-1, kept.shape[-2] * kept.shape[-1]) if kept.ndim > 1 else kept[None]
-        rows = kept.reshape(-1, kept.shape[-1])
+            mask = mask.reshape(-1, mask.shape[-2] * mask.shape[-1]) if mask.ndim > 1 else mask[None]
+        rows = mask.reshape(-1, mask.shape[-1])
         return {"none": (~rows.any(-1)).sum(), "rows": float(len(rows))}
 
     return measure

@@ -34,7 +34,9 @@ def _norms(call: Call) -> None:
     if average.training:
         notes["fresh"] = True
     elif "averaged" not in notes:
-        layers = [one for one in average.modules() if isinstance(one, _BatchNorm) and one.running_mean is not None]
+        layers = [
+            layer for layer in average.modules() if isinstance(layer, _BatchNorm) and layer.running_mean is not None
+        ]
         notes.update(averaged=average.n_averaged, layers=float(len(layers)))
 
 
@@ -54,15 +56,15 @@ def _share(call: Call) -> Numbers | None:
     """Measure which share of the newest weights an update took into an average that is many updates old."""
     average = call["self"]
     pairs = zip(average.module.parameters(), call["model"].parameters(), strict=False)
-    pair = next(((kept, new) for kept, new in pairs if new.requires_grad and new.is_floating_point()), None)
+    pair = next(((averaged, new) for averaged, new in pairs if new.requires_grad and new.is_floating_point()), None)
     if pair is None:
         return None
-    notes, (kept, new) = call.about(average), (one.detach().double() for one in pair)
-    before, notes["before"] = notes.get("before"), (call.count, kept.clone())
+    notes, (averaged, new) = call.about(average), (tensor.detach().double() for tensor in pair)
+    before, notes["before"] = notes.get("before"), (call.count, averaged.clone())
     if before is None or before[0] != call.count - 1 or call.count < OLD or before[1].shape != new.shape:
         return None
-    way = new.to(kept.device) - before[1]
-    return {"share": 100 * ((kept - before[1]) * way).sum() / way.square().sum(), "updates": float(call.count)}
+    way = new.to(averaged.device) - before[1]
+    return {"share": 100 * ((averaged - before[1]) * way).sum() / way.square().sum(), "updates": float(call.count)}
 
 
 CONTRACTS = (

@@ -21,10 +21,10 @@ def _class_weights(call: Call) -> Numbers | None:
     taken = (target != call["ignore_index"]).double()
     counts = torch.zeros_like(weight).index_add_(0, target.clamp(0, len(weight) - 1), taken)
     counts = call.kept["counts"] = call.kept.get("counts", 0) + counts
-    apart = (weight / counts).log()
+    ratios = (weight / counts).log()
     return {
         "rarest": counts.min(),
-        "off": (apart.amax() - apart.amin()).exp(),
+        "off": (ratios.amax() - ratios.amin()).exp(),
         "times": counts.max() / counts.min(),
         "common": weight.gather(0, counts.argmax().reshape(1)).sum(),
         "rare": weight.gather(0, counts.argmin().reshape(1)).sum(),

@@ -25,12 +25,12 @@ DETECTOR = (
 
 
 def _images(call: Call) -> Numbers:
-    images = [dense(one, "images") for one in call["images"]]
+    images = [dense(image, "images") for image in call["images"]]
     if not images:
         raise Aside("no images")
     return {
-        "smallest": torch.stack([smallest(one).float() for one in images]).amin(),
-        "largest": torch.stack([largest(one).float() for one in images]).amax(),
+        "smallest": torch.stack([smallest(image).float() for image in images]).amin(),
+        "largest": torch.stack([largest(image).float() for image in images]).amax(),
     }
 
 
@@ -44,7 +44,7 @@ def _pairs(call: Call) -> list[tuple[torch.Tensor, dict[str, Any]]]:
     targets = call["targets"]
     if not call["self"].training or targets is None:
         return []
-    return [(image, one) for image, one in zip(call["images"], targets, strict=False) if one["boxes"].numel()]
+    return [(image, target) for image, target in zip(call["images"], targets, strict=False) if target["boxes"].numel()]
 
 
 def _boxes(call: Call) -> Numbers | None:
@@ -76,12 +76,16 @@ def _background(call: Call) -> Numbers | None:
 def _inverted(call: Call) -> Numbers | None:
     if (call["fmt"] or "xyxy") != "xyxy":
         return None
-    some = [one for one in (call["boxes"], call["boxes1"], call["boxes2"]) if isinstance(one, torch.Tensor)]
-    some = [dense(one, "boxes") for one in some if one.numel() and not one.requires_grad and one.shape[-1] == 4]
+    some = [tensor for tensor in (call["boxes"], call["boxes1"], call["boxes2"]) if isinstance(tensor, torch.Tensor)]
+    some = [
+        dense(tensor, "boxes")
+        for tensor in some
+        if tensor.numel() and not tensor.requires_grad and tensor.shape[-1] == 4
+    ]
     if not some:
         return None
-    inverted = sum(((one[..., 2] < one[..., 0]) | (one[..., 3] < one[..., 1])).sum() for one in some)
-    return {"inverted": inverted, "boxes": float(sum(one.shape[:-1].numel() for one in some))}
+    inverted = sum(((tensor[..., 2] < tensor[..., 0]) | (tensor[..., 3] < tensor[..., 1])).sum() for tensor in some)
+    return {"inverted": inverted, "boxes": float(sum(tensor.shape[:-1].numel() for tensor in some))}
 
 
 def _scores(call: Call) -> Numbers | None:

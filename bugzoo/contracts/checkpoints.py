@@ -26,35 +26,35 @@ def _itself(call: Call) -> Numbers | None:
         except Aside:
             pass
         return None
-    given = call["state_dict"]
-    if call["assign"] or not isinstance(given, Mapping):
+    state = call["state_dict"]
+    if call["assign"] or not isinstance(state, Mapping):
         return None
     taken: dict[str, Any] = {}
     try:
-        taken = call.about(given)
+        taken = call.about(state)
     except Aside:  # a dict that the script made of it
         pass
     if taken.get("made") == call.made:
         return None
     call.site = taken.get("site", call.site)  # the line that took the state without a copy
-    own = dict(call["self"].named_parameters())
-    some = [(own[key], value) for key, value in given.items() if key in own and isinstance(value, torch.Tensor)]
-    if not some or any(one.is_meta or not one.numel() for pair in some for one in pair) or not call.made:
+    weights = dict(call["self"].named_parameters())
+    some = [(weights[key], value) for key, value in state.items() if key in weights and isinstance(value, torch.Tensor)]
+    if not some or any(tensor.is_meta or not tensor.numel() for pair in some for tensor in pair) or not call.made:
         return None
     return {"tensors": float(len(some)), "same": float(sum(a.data_ptr() == b.data_ptr() for a, b in some))}
 
 
 def _assigned(call: Call) -> None:
     """Note optimizers, and parameters of theirs that `assign=True` takes out of the module."""
-    known = call.shared.setdefault("optimizers", [])
+    optimizers = call.shared.setdefault("optimizers", [])
     if call.target.endswith("__init__"):
-        known.append(weakref.ref(call["self"]))
+        optimizers.append(weakref.ref(call["self"]))
         return
     if not call["assign"]:
         return
-    own = {id(one) for one in call["self"].parameters()}
-    for optimizer in filter(None, (one() for one in known)):
-        held = sum(id(one) in own for group in optimizer.param_groups for one in group["params"])
+    parameters = {id(one) for one in call["self"].parameters()}
+    for optimizer in filter(None, (one() for one in optimizers)):
+        held = sum(id(one) in parameters for group in optimizer.param_groups for one in group["params"])
         if held:
             steps = call.steps_of(optimizer)
             call.about(optimizer).update(held=float(held), steps=steps, made=steps.made)
@@ -70,7 +70,9 @@ def _ended(call: Call) -> Numbers | None:
     if not isinstance(groups, list | tuple):
         return None
     some = [group["params"] for group in groups if isinstance(group, dict)]
-    ended = [inspect.isgenerator(one) and inspect.getgeneratorstate(one) == inspect.GEN_CLOSED for one in some]
+    ended = [
+        inspect.isgenerator(weights) and inspect.getgeneratorstate(weights) == inspect.GEN_CLOSED for weights in some
+    ]
     return {"groups": float(len(some)), "ended": float(sum(ended))}
 
 

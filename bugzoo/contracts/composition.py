@@ -44,8 +44,12 @@ def _repeated(call: Call) -> Numbers | None:
     listed = call["args"] if "args" in call.arguments else call["modules"]
     if not isinstance(listed, list | tuple):
         return None
-    counts = Counter(one for one in listed if isinstance(one, nn.Module) and any(True for _ in one.parameters()))
-    return next(({"times": float(times), "layer": type(one).__name__} for one, times in counts.most_common(1)), None)
+    counts = Counter(
+        module for module in listed if isinstance(module, nn.Module) and any(True for _ in module.parameters())
+    )
+    return next(
+        ({"times": float(times), "layer": type(module).__name__} for module, times in counts.most_common(1)), None
+    )
 
 
 CONTRACTS = (

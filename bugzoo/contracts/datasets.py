@@ -38,13 +38,13 @@ def names_in(code: CodeType, space: dict[str, Any], owner: type, seen: set[CodeT
     if code in seen:
         return set()
     seen.add(code)
-    found = {*code.co_names, *code.co_freevars}
-    inner = [one for one in code.co_consts if isinstance(one, CodeType)]
-    for name in tuple(found):
+    names = {*code.co_names, *code.co_freevars}
+    inner = [nested for nested in code.co_consts if isinstance(nested, CodeType)]
+    for name in tuple(names):
         other = getattr(owner, name, space.get(name))
         if isinstance(other := getattr(other, "__code__", None), CodeType):
             inner.append(other)
-    return found.union(*(names_in(one, space, owner, seen) for one in inner))
+    return names.union(*(names_in(nested, space, owner, seen) for nested in inner))
 
 
 def _workers(call: Call) -> Numbers | None:
@@ -53,7 +53,7 @@ def _workers(call: Call) -> Numbers | None:
     if reader._dataset_kind != _DatasetKind.Iterable or reader._num_workers < 2:
         return None
     place, notes, last = reader._num_yielded, call.about(reader), min(reader._num_workers, FIRST)
-    tensors = [one for one in tree_leaves(call.result) if isinstance(one, torch.Tensor) and one.numel()]
+    tensors = [leaf for leaf in tree_leaves(call.result) if isinstance(leaf, torch.Tensor) and leaf.numel()]
     if not tensors or place > last:
         return None
     rows = max(tensors, key=torch.Tensor.numel).flatten()[:SAMPLE].cpu()
@@ -92,7 +92,7 @@ def _transform(call: Call) -> Numbers | None:
     notes.setdefault("parts", {})[id(part.indices)] = now
     if now is notes["first"]:
         return None
-    same = sum(one is now for one in notes["parts"].values())
+    same = sum(transform is now for transform in notes["parts"].values())
     return {"parts": float(same), "name": type(part.dataset).__name__}
 
 

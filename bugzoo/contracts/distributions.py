@@ -20,8 +20,8 @@ _TRAIN = (
 
 
 def _logits(call: Call) -> Numbers | None:
-    made = made_by(call["logits"])
-    return {"made": SAID.get(made, "")} if made else None
+    maker = made_by(call["logits"])
+    return {"made": SAID.get(maker, "")} if maker else None
 
 
 def _below_zero(call: Call) -> Numbers | None:
@@ -38,18 +38,18 @@ def _trained(distribution: Any) -> bool:
 
 def _samples(call: Call) -> Numbers | None:
     """Count the steps in a row that drew one sample at this line, whose distribution is asked for no probability."""
-    drawn, scored = call["self"], call.shared.setdefault("scored", set())
+    distribution, scored = call["self"], call.shared.setdefault("scored", set())
     if call.target.endswith("log_prob"):
-        scored.add(call.about(drawn).get("site"))
+        scored.add(call.about(distribution).get("site"))
         return None
-    if not torch.is_grad_enabled() or not drawn.has_rsample or not _trained(drawn):
+    if not torch.is_grad_enabled() or not distribution.has_rsample or not _trained(distribution):
         return None
-    call.about(drawn)["site"] = call.site
+    call.about(distribution)["site"] = call.site
     before, call.kept["before"] = call.kept.get("before"), (call.count, call.made)
     call.kept["steps"] = call.kept.get("steps", 0) + (before == (call.count - 1, call.made - 1))
     if call.site in scored:
         return None
-    return {"steps": float(call.kept["steps"]), "name": type(drawn).__name__}
+    return {"steps": float(call.kept["steps"]), "name": type(distribution).__name__}
 
 
 CONTRACTS = (

@@ -17,15 +17,15 @@ def _encoded_anew(call: Call) -> Numbers | None:
     if call.target.endswith(".transform"):
         notes.clear()
         return None
-    known = [str(one) for one in encoder.classes_]
+    classes = [str(label) for label in encoder.classes_]
     if call.target.endswith(".fit"):
-        notes["known"] = known
+        notes["known"] = classes
         return None
     before = notes.get("known")
     if before is None:
         return None
-    moved = sum(one in known and known.index(one) != place for place, one in enumerate(before))
-    return {"before": float(len(before)), "after": float(len(known)), "moved": float(moved)}
+    moved = sum(label in classes and classes.index(label) != place for place, label in enumerate(before))
+    return {"before": float(len(before)), "after": float(len(classes)), "moved": float(moved)}
 
 
 def _words_anew(call: Call) -> Numbers | None:
@@ -34,11 +34,11 @@ def _words_anew(call: Call) -> Numbers | None:
     if call.target.endswith(".transform"):
         notes.clear()
         return None
-    known = dict(vectorizer.vocabulary_)
-    before, notes["known"] = notes.get("known"), known
+    vocabulary = dict(vectorizer.vocabulary_)
+    before, notes["known"] = notes.get("known"), vocabulary
     if before is None:
         return None
-    moved = sum(known.get(word) != column for word, column in before.items())
+    moved = sum(vocabulary.get(word) != column for word, column in before.items())
     return {"before": float(len(before)), "moved": float(moved), "name": type(vectorizer).__name__}
 
 

@@ -40,10 +40,10 @@ def _corners(call: Call) -> Numbers | None:
     if call.target.endswith("affine_grid"):
         call.shared["made"] = (weakref.ref(call.result), bool(call["align_corners"]))
         return None
-    grid, made = call.shared.get("made", (lambda: None, False))
+    grid, corners = call.shared.get("made", (lambda: None, False))
     if call["grid"] is not grid():
         return None
-    return {"made": str(made), "used": str(bool(call["align_corners"]))}
+    return {"made": str(corners), "used": str(bool(call["align_corners"]))}
 
 
 CONTRACTS = (

@@ -44,7 +44,7 @@ def _image(call: Call) -> tuple[torch.Tensor, list[float], list[float]]:
 
 def _units(call: Call) -> Numbers | None:
     image, mean, std = _image(call)
-    if not mean or not all(0 <= one <= 1 for one in mean) or not all(0 < one <= 1 for one in std):
+    if not mean or not all(0 <= channel <= 1 for channel in mean) or not all(0 < channel <= 1 for channel in std):
         return None
     middle, spread = sum(mean) / len(mean), sum(std) / len(std)
     average = image.float().mean()
@@ -53,7 +53,7 @@ def _units(call: Call) -> Numbers | None:
 
 def _again(call: Call) -> Numbers | None:
     image, mean, _ = _image(call)
-    if len(mean) != 3 or not all(0.25 <= one <= 0.75 for one in mean):
+    if len(mean) != 3 or not all(0.25 <= channel <= 0.75 for channel in mean):
         return None
     return {"smallest": smallest(image), "largest": largest(image)}
 
@@ -68,17 +68,17 @@ def _labels(call: Call) -> Numbers | None:
     if type(mask).__name__ == "Mask":
         return None
     mask, result = plain_image(mask, "mask"), plain_image(call.result, "result")
-    known = mask.unique()
-    others = result[~torch.isin(result, known)]
-    return {"labels": float(len(known)), "others": float(len(others.unique())), "how": str(getattr(how, "value", how))}
+    labels = mask.unique()
+    others = result[~torch.isin(result, labels)]
+    return {"labels": float(len(labels)), "others": float(len(others.unique())), "how": str(getattr(how, "value", how))}
 
 
 def _folders(call: Call) -> Numbers | None:
     """Compare the numbers of classes with those of another folder beside this one."""
-    folder, known = call["self"], call.shared
+    folder, shared = call["self"], call.shared
     root = os.path.abspath(folder.root)
-    beside = known.setdefault(os.path.dirname(root), {})
-    found = None
+    beside = shared.setdefault(os.path.dirname(root), {})
+    numbers = None
     for other, classes in beside.items():
         moved = [
             name
@@ -87,14 +87,14 @@ def _folders(call: Call) -> Numbers | None:
         ]
         if moved and other != root:
             name = moved[0]
-            found = {
+            numbers = {
                 "name": name,
                 "here": float(folder.class_to_idx[name]),
                 "there": float(classes[name]),
                 "moved": float(len(moved)),
             }
     beside[root] = dict(folder.class_to_idx)
-    return found
+    return numbers
 
 
 CONTRACTS = (

@@ -53,8 +53,8 @@ def _padding_row(call: Call) -> Numbers | None:
         return None
     if call["padding_idx"] is None or "masked" in call.shared or call.count < LATER:
         return None
-    kept = call.shared.get(id(call["weight"]))
-    if kept is None or kept() is not call["weight"]:
+    reference = call.shared.get(id(call["weight"]))
+    if reference is None or reference() is not call["weight"]:
         return None
     row = call.tensor("weight")[call["padding_idx"]]
     return {
@@ -67,12 +67,12 @@ def _padding_row(call: Call) -> Numbers | None:
 def _over_loaded(call: Call) -> Numbers | None:
     """Count weights that were loaded into a new module, and that are filled again before it has made a step."""
     if call.target.endswith("load_state_dict"):
-        some = [one for one in call["self"].parameters() if one.ndim >= 2]
-        held = {id(one) for owner in call.optimizers for group in owner.param_groups for one in group["params"]}
-        if not any(id(one) in held for one in some):
+        some = [weight for weight in call["self"].parameters() if weight.ndim >= 2]
+        held = {id(weight) for owner in call.optimizers for group in owner.param_groups for weight in group["params"]}
+        if not any(id(weight) in held for weight in some):
             load = {"weights": len(some), "filled": 0, "made": call.made, "by": call.site}
-            for one in some:
-                call.about(one)["load"] = load
+            for weight in some:
+                call.about(weight)["load"] = load
         return None
     tensor = call["tensor"]
     notes = call.about(tensor) if isinstance(tensor, torch.nn.Parameter) and tensor.ndim >= 2 else {}

@@ -50,15 +50,15 @@ def _normalized(call: Call) -> Numbers | None:
 
 def _softmax_of_one(call: Call) -> Numbers | None:
     """Calls that were looked at in which the softmax ran over one number, as long as none ran over more."""
-    given, dim = call["input"], call["dim"]
-    if not isinstance(given, torch.Tensor) or dim is None or not given.ndim:
+    tensor, dim = call["input"], call["dim"]
+    if not isinstance(tensor, torch.Tensor) or dim is None or not tensor.ndim:
         return None
-    if given.shape[dim] != 1:
+    if tensor.shape[dim] != 1:
         call.kept["more"] = True
-    elif given.requires_grad and given.numel() > 1:
+    elif tensor.requires_grad and tensor.numel() > 1:
         call.kept["ones"] = call.kept.get("ones", 0) + 1
     ones = 0 if "more" in call.kept else call.kept.get("ones", 0)
-    return {"dim": float(dim), "shape": str(tuple(given.shape)), "ones": float(ones)}
+    return {"dim": float(dim), "shape": str(tuple(tensor.shape)), "ones": float(ones)}
 
 
 def _functional_dropout(call: Call) -> Numbers | None:

@@ -30,12 +30,12 @@ def _used_up(call: Call) -> Numbers | None:
 
 def _epoch(call: Call) -> Numbers | None:
     """Look whether a sampler that training reads starts again with the epoch number of the pass before."""
-    sampler, made, shared = call["self"], call.made, call.shared
-    if shared.get("sampler") is not None and made > shared["made"]:
+    sampler, steps, shared = call["self"], call.made, call.shared
+    if shared.get("sampler") is not None and steps > shared["made"]:
         shared["sampler"]["trains"] = True
     notes = call.about(sampler)
     before, notes["epoch"], notes["passes"] = notes.get("epoch"), sampler.epoch, notes.get("passes", 0) + 1
-    shared.update(sampler=notes, made=made)
+    shared.update(sampler=notes, made=steps)
     if not sampler.shuffle or not notes.get("trains"):
         return None
     return {"epoch": float(sampler.epoch), "passes": float(notes["passes"]), "same": float(before == sampler.epoch)}

@@ -12,10 +12,10 @@ def _made(name: str, of: tuple[str, ...]) -> Measure:
     def measure(call: Call) -> Numbers | None:
         if name == "input" and "log_input" in call.arguments and not call["log_input"]:
             return None
-        made = made_by(call[name])
-        if not made:
+        maker = made_by(call[name])
+        if not maker:
             return None
-        return {"made": SAID[made] if made in of else ""}
+        return {"made": SAID[maker] if maker in of else ""}
 
     return measure
 
@@ -28,8 +28,8 @@ def _dim(call: Call) -> Numbers | None:
         return None
     dims = scores.ndim
     classes = dims - 1 if "log_probs" in call.arguments else min(1, dims - 1)
-    found = (node._saved_dim + dims) % 2**64 if node._saved_dim >= 2**63 else node._saved_dim
-    return {"found": float(found), "classes": float(classes)}
+    dim = (node._saved_dim + dims) % 2**64 if node._saved_dim >= 2**63 else node._saved_dim
+    return {"found": float(dim), "classes": float(classes)}
 
 
 _ALSO = {"cross_entropy_logits": ("loss/double_softmax",), "bce_logits": ("loss/sigmoid_into_bce_with_logits",)}

@@ -43,12 +43,12 @@ def _class_shares(call: Call) -> Numbers | None:
 def _blank(call: Call) -> Numbers:
     """Labels that are read: all of a flat tensor of targets, or the first `target_lengths` of each row."""
     targets, lengths = call.tensor("targets"), call["target_lengths"]
-    found = targets == call["blank"]
+    blanks = targets == call["blank"]
     if targets.ndim == 2:
         columns = targets.new_tensor(range(targets.shape[1]))
         sizes = targets.new_tensor(lengths) if isinstance(lengths, list | tuple) else lengths.to(targets.device)
-        found = found & (columns[None, :] < sizes.reshape(-1, 1))
-    return {"blanks": found.sum(), "blank": float(call["blank"]), "labels": float(targets.numel())}
+        blanks = blanks & (columns[None, :] < sizes.reshape(-1, 1))
+    return {"blanks": blanks.sum(), "blank": float(call["blank"]), "labels": float(targets.numel())}
 
 
 def _plus_minus(call: Call) -> Numbers:

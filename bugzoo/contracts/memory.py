@@ -35,26 +35,26 @@ class Memory:
         self._shared: dict[str, dict[str, Any]] = {}
 
     def steps_of(self, optimizer: Any) -> Steps:
-        found = self.steps.get(optimizer)
-        if found is None:
-            found = self.steps[optimizer] = Steps()
-        return found
+        steps = self.steps.get(optimizer)
+        if steps is None:
+            steps = self.steps[optimizer] = Steps()
+        return steps
 
     def about(self, contract: str, thing: Any, site: Any, step: int) -> dict[Any, Any]:
         """Return the notes about an object, empty at first. Raises Aside where it cannot be remembered."""
         key = (contract, id(thing))
-        kept = self._now.get(key)
-        if kept is None or kept.thing() is not thing:
+        entry = self._now.get(key)
+        if entry is None or entry.thing() is not thing:
             try:
-                kept = Kept(thing, site, step)
+                entry = Kept(thing, site, step)
             except TypeError:
                 raise Aside(f"a {type(thing).__name__} cannot be remembered") from None
             every = self._all.setdefault(contract, [])
             if len(every) >= MOST:
                 raise Aside(f"more than {MOST} objects")
-            every.append(kept)
-            self._now[key] = kept
-        return kept.notes
+            every.append(entry)
+            self._now[key] = entry
+        return entry.notes
 
     def shared(self, contract: str) -> dict[str, Any]:
         """Return the notes that all calls of one contract share, empty at first."""

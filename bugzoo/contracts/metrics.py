@@ -39,8 +39,8 @@ _PAGE = "modules/model_evaluation.html#"
 
 def _decided(call: Call) -> Numbers | None:
     """Look whether scores hold nothing but two values, as after a threshold."""
-    given: Any = call["y_score"]
-    scores = np.asarray(given, dtype=float).ravel()
+    raw: Any = call["y_score"]
+    scores = np.asarray(raw, dtype=float).ravel()
     if len(scores) < FEW:
         return None
     return {"values": float(len(np.unique(scores))), "rows": float(len(scores))}
@@ -53,20 +53,23 @@ def _loaders(call: Call) -> list[DataLoader[Any]]:
     local = dict(call.frame.f_locals)
     held = getattr(local.get("self"), "__dict__", {})
     return [
-        one for names in (local, held, call.frame.f_globals) for one in names.values() if isinstance(one, DataLoader)
+        loader
+        for names in (local, held, call.frame.f_globals)
+        for loader in names.values()
+        if isinstance(loader, DataLoader)
     ]
 
 
 def _of_batches(call: Call) -> Numbers | None:
     """Count calls in a row with as many rows as a loader gives at a time, and no optimizer step between them."""
     now = (call.made, len(call["y_true"]))
-    made, rows = call.kept.get("before", (0, 0))
+    steps, rows = call.kept.get("before", (0, 0))
     call.kept["before"] = now
-    if made != call.made or rows != now[1]:
+    if steps != call.made or rows != now[1]:
         call.kept["row"] = 1
         return None
     call.kept["row"] = call.kept.get("row", 1) + 1
-    if not any(one.batch_size == rows and rows < len(one.dataset) for one in _loaders(call)):  # pyright: ignore
+    if not any(loader.batch_size == rows and rows < len(loader.dataset) for loader in _loaders(call)):  # pyright: ignore
         return None
     return {"name": call.target.rpartition(".")[2], "calls": float(call.kept["row"]), "rows": float(rows)}
 

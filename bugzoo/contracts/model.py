@@ -58,8 +58,8 @@ class Call:
         """Return the module whose own method made the call, None if a library or no module did."""
         if self.frame is None or not self.frame.f_code.co_argcount:
             return None
-        mine = self.frame.f_locals.get(self.frame.f_code.co_varnames[0])
-        return mine if isinstance(mine, torch.nn.Module) else None
+        module = self.frame.f_locals.get(self.frame.f_code.co_varnames[0])
+        return module if isinstance(module, torch.nn.Module) else None
 
     @property
     def dropped(self) -> bool:
@@ -87,7 +87,7 @@ class Call:
     @property
     def made(self) -> int:
         """Steps that all optimizers together have made."""
-        return sum(self.steps_of(one).made for one in self.optimizers)
+        return sum(self.steps_of(optimizer).made for optimizer in self.optimizers)
 
     def __getitem__(self, name: str) -> Any:
         return self.arguments.get(name)

@@ -14,11 +14,11 @@ MOST = 8
 def _taken(call: Call) -> Numbers | None:
     if call["strict"] or not isinstance(call["state_dict"], Mapping) or not call["state_dict"]:
         return None
-    given, missing, unexpected = call["state_dict"], call.result.missing_keys, call.result.unexpected_keys
+    state, missing, unexpected = call["state_dict"], call.result.missing_keys, call.result.unexpected_keys
     first = str(next(iter(unexpected), ""))
     return {
-        "given": float(len(given)),
-        "taken": float(len(given) - len(unexpected)),
+        "given": float(len(state)),
+        "taken": float(len(state) - len(unexpected)),
         "missing": float(len(missing)),
         "first": first,
         "wanted": str(next(iter(missing), "")),
@@ -29,7 +29,7 @@ def _hooks(name: str) -> Measure:
     def measure(call: Call) -> Numbers:
         code = getattr(call["hook"], "__code__", call["hook"])
         held = getattr(call["self"], _STORE[name]).values()
-        same = sum(getattr(one, "__code__", one) is code for one in held)
+        same = sum(getattr(hook, "__code__", hook) is code for hook in held)
         return {"hooks": float(same), "name": getattr(call["hook"], "__qualname__", type(call["hook"]).__name__)}
 
     return measure

@@ -19,8 +19,8 @@ def _as_made(call: Call) -> Numbers | None:
     """Note which line reads a module's parameters without gradients: a copy by parameters leaves the statistics behind."""
     if call.target.endswith("parameters"):
         if call.direct() and not torch.is_grad_enabled():
-            for one in call["self"].buffers():
-                call.about(one)["site"] = call.site
+            for buffer in call["self"].buffers():
+                call.about(buffer)["site"] = call.site
         return None
     mean, spread = call["running_mean"], call["running_var"]
     if call["training"] or mean is None or not call.made:

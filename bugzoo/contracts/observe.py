@@ -77,9 +77,9 @@ class Observer:
     def install(self, patch: Patch) -> None:
         """Put a listener in the place of each call. `patch(object, name, new)` does it, and can undo it."""
         for target, some in by_target().items():
-            if (found := resolve(target)) is not None:
-                place, name = found
-                self._places[id(place), name] = tuple(one.id for one in some)
+            if (pair := resolve(target)) is not None:
+                place, name = pair
+                self._places[id(place), name] = tuple(contract.id for contract in some)
                 patch(place, name, self.listening(inspect.getattr_static(place, name), tuple(some), target))
         steps_of = self._memory.steps_of
 
@@ -91,8 +91,8 @@ class Observer:
 
     def replaced(self, place: Any, name: str) -> None:
         """Note that the script has put something of its own in the place of a call, so that it was not heard."""
-        for one in self._places.get((id(place), name), ()):
-            self.aside.setdefault(one, f"the script replaces `{name}` by a function of its own")
+        for contract in self._places.get((id(place), name), ()):
+            self.aside.setdefault(contract, f"the script replaces `{name}` by a function of its own")
 
     def close(self) -> None:
         """Stop listening, also in functions that the script has stored, and fetch what waits."""
@@ -108,18 +108,18 @@ class Observer:
             undisguise(heard)
         self._kept, self._memory = {}, Memory()
         self.findings.extend(self._known.values())
-        for found in self._known.values():
-            found.silenced = reason(found.file, found.line, found.contract)
+        for finding in self._known.values():
+            finding.silenced = reason(finding.file, finding.line, finding.contract)
 
     def listening(self, original: Any, some: tuple[Contract, ...], target: str = "") -> Any:
         """Return a function that calls `original` and looks at its calls."""
-        every, pairs = any(one.every for one in some), any(one.pairs for one in some)
-        own = all(one.own for one in some)
+        every, pairs = any(contract.every for contract in some), any(contract.pairs for contract in some)
+        direct = all(contract.own for contract in some)
         sites: dict[tuple[Site, bool], int] = {}  # an evaluation is counted apart: its line may be the training's, too
         inside = self._inside
-        before, after = (tuple(one for one in some if one.after is late) for late in (False, True))
-        signature = next((one.like for one in some if one.like is not None), original)
-        known = FILES
+        before, after = (tuple(contract for contract in some if contract.after is late) for late in (False, True))
+        signature = next((contract.like for contract in some if contract.like is not None), original)
+        files = FILES
         # names of its own: its globals will be those of the original
         caller, place_of, looks, compiling, learns, heard_as = (
             sys._getframe,
@@ -133,13 +133,13 @@ class Observer:
         tracer = core._dynamo.eval_frame.get_eval_frame_callback  # not None in what torch.compile leaves to Python, too
 
         def heard(*args: Any, **kwargs: Any) -> Any:
-            if own and known.get(caller(1).f_code.co_filename) is False:  # a library's line, and it is met often
+            if direct and files.get(caller(1).f_code.co_filename) is False:  # a library's line, and it is met often
                 return original(*args, **kwargs)
             if compiling() or tracer() is not None or self._closed or self.foreign():
                 return original(*args, **kwargs)
             frame, outer = place_of(2), getattr(inside, "frame", None)
             # a library's own calls within one that is looked at are not the script's, but those of its dataset are
-            if frame is None or frame is outer or (own and frame is not caller(1)):
+            if frame is None or frame is outer or (direct and frame is not caller(1)):
                 return original(*args, **kwargs)
             site = (frame.f_code, frame.f_lineno)
             counted = (site, learns())
@@ -156,40 +156,42 @@ class Observer:
                 inside.frame = outer
             return result
 
-        made = disguised(functools.wraps(original)(heard), original)
-        self._listeners.append(made)
-        return made
+        listener = disguised(functools.wraps(original)(heard), original)
+        self._listeners.append(listener)
+        return listener
 
     def _look(self, some: Iterable[Contract], heard: _Heard, result: Any = None) -> None:
         number = heard.number
-        due_now = [one for one in some if one.every or due(number) or (one.pairs and due(number + 1))]
+        due_now = [
+            contract for contract in some if contract.every or due(number) or (contract.pairs and due(number + 1))
+        ]
         if not due_now:
             return
         try:
             bound = _signature(heard.signature).bind(*heard.args, **heard.kwargs)
         except (TypeError, ValueError):  # the call itself will raise
             return
-        given = frozenset(bound.arguments)
+        passed = frozenset(bound.arguments)
         bound.apply_defaults()
-        for one in due_now:
-            kept = self._kept.setdefault((one.id, heard.site), {})
+        for contract in due_now:
+            notes = self._kept.setdefault((contract.id, heard.site), {})
             call = Call(
-                bound.arguments, kept, self._memory, one.id, self.now(), heard.number, result, heard.target, given,
+                bound.arguments, notes, self._memory, contract.id, self.now(), heard.number, result, heard.target, passed,
                 heard.site, heard.frame,
             )  # fmt: skip
-            with _Aside(self.aside, one.id):
-                numbers = one.measure(call)
+            with _Aside(self.aside, contract.id):
+                numbers = contract.measure(call)
                 if numbers is not None:
-                    self._judge_or_wait(one, call.site or heard.site, call.step, dict(numbers))
+                    self._judge_or_wait(contract, call.site or heard.site, call.step, dict(numbers))
 
     def _look_last(self) -> None:
         """Judge what was noted of objects, at the place where each was met first."""
-        for one in contracts().values():
-            for kept in self._memory.everything(one.id) if one.last is not None else ():
-                with _Aside(self.aside, one.id):
-                    numbers = one.last(kept.notes) if one.last is not None and kept.notes else None
+        for contract in contracts().values():
+            for entry in self._memory.everything(contract.id) if contract.last is not None else ():
+                with _Aside(self.aside, contract.id):
+                    numbers = contract.last(entry.notes) if contract.last is not None and entry.notes else None
                     if numbers is not None:
-                        self._judge_or_wait(one, kept.site, kept.step, dict(numbers))
+                        self._judge_or_wait(contract, entry.site, entry.step, dict(numbers))
 
     def _judge_or_wait(self, one: Contract, site: Site, step: int, numbers: dict[str, Any]) -> None:
         if any(isinstance(value, torch.Tensor) and value.device.type != "cpu" for value in numbers.values()):
@@ -209,20 +211,20 @@ class Observer:
             block = torch.stack([some[name].detach().reshape(()).double() for some, name in places]).tolist()
             for (some, name), value in zip(places, block, strict=True):
                 some[name] = value
-        for one, site, step, numbers in pending:
-            self._judge(one, site, step, numbers)
+        for contract, site, step, numbers in pending:
+            self._judge(contract, site, step, numbers)
 
     def _judge(self, one: Contract, site: Site, step: int, numbers: Numbers) -> None:
         key = (one.id, site)
         self._seen[key] = self._seen.get(key, 0) + 1
-        found = self._known.get(key)
+        finding = self._known.get(key)
         if one.broken(numbers):
-            if found is None:
+            if finding is None:
                 code, line = site
-                found = self._known[key] = Finding(one.id, code.co_filename, line, step, dict(numbers), 0)
-            found.broken += 1
-        if found is not None:
-            found.seen = self._seen[key]
+                finding = self._known[key] = Finding(one.id, code.co_filename, line, step, dict(numbers), 0)
+            finding.broken += 1
+        if finding is not None:
+            finding.seen = self._seen[key]
 
 
 class _Aside:

@@ -13,15 +13,15 @@ _ALONE = ("OneCycleLR", "CyclicLR")
 
 
 def _epoch_numbers(call: Call) -> Numbers | None:
-    given = call.about(call["self"]).setdefault("given", [])
-    if len(given) < 4:
-        given.append(float(call["metrics"]))
-    if len(given) < 4:
+    numbers = call.about(call["self"]).setdefault("given", [])
+    if len(numbers) < 4:
+        numbers.append(float(call["metrics"]))
+    if len(numbers) < 4:
         return None
     return {
-        "first": given[0],
-        "last": given[-1],
-        "counted": float(all(b - a == 1 for a, b in pairwise(given))),
+        "first": numbers[0],
+        "last": numbers[-1],
+        "counted": float(all(b - a == 1 for a, b in pairwise(numbers))),
     }
 
 
@@ -61,15 +61,15 @@ def _others(call: Call) -> Numbers | None:
     if schedule._is_initial:
         return None
     notes = call.about(schedule.optimizer)
-    name, made = type(schedule).__name__, call.steps_of(schedule.optimizer).made
-    notes[id(schedule)] = (name, made)
-    beside = [other for key, (other, at) in notes.items() if key != id(schedule) and at == made]
+    name, steps = type(schedule).__name__, call.steps_of(schedule.optimizer).made
+    notes[id(schedule)] = (name, steps)
+    beside = [other for key, (other, at) in notes.items() if key != id(schedule) and at == steps]
     pair = next((other for other in beside if name in _ALONE or other in _ALONE), None)
-    return None if pair is None or not made else {"name": name, "other": pair, "steps": float(made)}
+    return None if pair is None or not steps else {"name": name, "other": pair, "steps": float(steps)}
 
 
 def _parameters(optimizer: Any) -> set[int]:
-    return {id(one) for group in optimizer.param_groups for one in group["params"]}
+    return {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
 
 
 def _replaced(call: Call) -> Numbers | None:
@@ -77,13 +77,21 @@ def _replaced(call: Call) -> Numbers | None:
     schedule = call["self"]
     if getattr(schedule, "_is_initial", False):
         return None
-    notes, own = call.about(schedule), schedule.optimizer
-    made = {id(one): call.steps_of(one).made for one in call.optimizers}
-    before, notes["made"] = notes.get("made", {}), made
-    if not before or made.get(id(own), 0) != before.get(id(own), 0):
+    notes, scheduled = call.about(schedule), schedule.optimizer
+    counts = {id(optimizer): call.steps_of(optimizer).made for optimizer in call.optimizers}
+    before, notes["made"] = notes.get("made", {}), counts
+    if not before or counts.get(id(scheduled), 0) != before.get(id(scheduled), 0):
         return None
-    moved = [one for one in call.optimizers if one is not own and made[id(one)] > before.get(id(one), 0)]
-    steps = sum(made[id(one)] - before.get(id(one), 0) for one in moved if _parameters(one) & _parameters(own))
+    moved = [
+        optimizer
+        for optimizer in call.optimizers
+        if optimizer is not scheduled and counts[id(optimizer)] > before.get(id(optimizer), 0)
+    ]
+    steps = sum(
+        counts[id(optimizer)] - before.get(id(optimizer), 0)
+        for optimizer in moved
+        if _parameters(optimizer) & _parameters(scheduled)
+    )
     return {"steps": float(steps), "name": type(schedule).__name__} if steps else None
 
 

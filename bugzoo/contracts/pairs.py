@@ -67,7 +67,7 @@ def _moved_apart(call: Call) -> Numbers | None:
     array, frame = _array(call["inpt" if "inpt" in call.arguments else "img"]), _asking()
     if array is None or frame is None or array.ndim < 2:
         return None
-    sides = tuple(sorted(one for one in array.shape if one > 4))  # without the axis of the channels
+    sides = tuple(sorted(side for side in array.shape if side > 4))  # without the axis of the channels
     # a later call may get the id of a frame that is gone, but begins again at its first instruction
     now = (id(frame), frame.f_code, frame.f_lasti, _kind(array), sides, torch.get_rng_state())
     before, call.shared[type(transform).__name__] = call.shared.get(type(transform).__name__), now
@@ -80,14 +80,16 @@ def _left_out(call: Call) -> Numbers | None:
     """Look whether a geometric transform leaves out a tensor of the size of the image that it moves."""
     if type(call["self"]).__name__ not in _MOVES:
         return None
-    images = [_array(one) for one, moved in zip(call["flat_inputs"], call.result, strict=True) if moved]
+    images = [_array(leaf) for leaf, moved in zip(call["flat_inputs"], call.result, strict=True) if moved]
     sizes = {
-        one.shape[-2:] if one.shape[-1] != 3 else one.shape[:2] for one in images if one is not None and one.ndim >= 2
+        leaf.shape[-2:] if leaf.shape[-1] != 3 else leaf.shape[:2]
+        for leaf in images
+        if leaf is not None and leaf.ndim >= 2
     }
     left = [
-        one
-        for one, moved in zip(call["flat_inputs"], call.result, strict=True)
-        if not moved and isinstance(one, torch.Tensor) and one.ndim >= 2 and tuple(one.shape[-2:]) in sizes
+        leaf
+        for leaf, moved in zip(call["flat_inputs"], call.result, strict=True)
+        if not moved and isinstance(leaf, torch.Tensor) and leaf.ndim >= 2 and tuple(leaf.shape[-2:]) in sizes
     ]
     return {"left": float(len(left)), "name": type(call["self"]).__name__}
 

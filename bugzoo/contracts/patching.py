@@ -16,11 +16,11 @@ from bugzoo.contracts.model import Contract
 
 def by_target() -> dict[str, list[Contract]]:
     """Return dotted name -> its contracts."""
-    found: dict[str, list[Contract]] = {}
-    for one in contracts().values():
-        for target in one.on:
-            found.setdefault(target, []).append(one)
-    return found
+    targets: dict[str, list[Contract]] = {}
+    for contract in contracts().values():
+        for target in contract.on:
+            targets.setdefault(target, []).append(contract)
+    return targets
 
 
 def resolve(target: str) -> tuple[Any, str] | None:
@@ -49,9 +49,9 @@ def disguised(heard: Any, original: Any) -> Any:
     finds, and knows a function in C by its id: `undisguise` takes that back.
     """
     if inspect.isfunction(original):
-        made = FunctionType(heard.__code__, original.__globals__, original.__name__, None, heard.__closure__)
-        made.__kwdefaults__ = heard.__kwdefaults__
-        heard = functools.update_wrapper(made, original)
+        function = FunctionType(heard.__code__, original.__globals__, original.__name__, None, heard.__closure__)
+        function.__kwdefaults__ = heard.__kwdefaults__
+        heard = functools.update_wrapper(function, original)
     inner = getattr(original, "__original_fn", original)  # the watch listens at some losses, too
     vars(heard).update(__original_fn=inner, __script_if_tracing_wrapper=True)
     if inspect.isbuiltin(original):

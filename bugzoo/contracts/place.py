@@ -43,5 +43,5 @@ def dropped(frame: FrameType) -> bool:
 
 @lru_cache(maxsize=1024)
 def _dropped(code: CodeType, at: int) -> bool:
-    following = (one.opname for one in dis.get_instructions(code) if one.offset > at)
+    following = (instruction.opname for instruction in dis.get_instructions(code) if instruction.offset > at)
     return next(following, "") == "POP_TOP"

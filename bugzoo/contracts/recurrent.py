@@ -16,11 +16,11 @@ def _batch(call: Call) -> Numbers | None:
     What has as many time steps as there are targets, and not as many samples, takes the batch for the time.
     """
     if call.target not in _LOSSES:
-        given = call["input"] if "input" in call.arguments else call["query"]
-        if getattr(given, "ndim", 0) != 3:
+        tensor = call["input"] if "input" in call.arguments else call["query"]
+        if getattr(tensor, "ndim", 0) != 3:
             return None
         first = bool(getattr(call["self"], "batch_first", False))
-        time, batch = given.shape[1 if first else 0], given.shape[0 if first else 1]
+        time, batch = tensor.shape[1 if first else 0], tensor.shape[0 if first else 1]
         call.shared[call.site] = (call.step, time, batch, first)
         return None
     target, layers = call["target"], dict(call.shared)

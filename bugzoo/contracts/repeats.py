@@ -75,7 +75,7 @@ def _again(call: Call) -> Numbers | None:
     before, call.kept["before"] = call.kept.get("before"), (call["seed"], state, counts)
     if before is None or before[0] != call["seed"]:
         return None
-    trained = any(0 < before[2].get(counter, 0) < made for counter, made in counts.items())
+    trained = any(0 < before[2].get(counter, 0) < steps for counter, steps in counts.items())
     same = trained and torch.equal(before[1], state)
     call.kept["times"] = call.kept.get("times", 0) + 1 if same else 0
     return {"times": call.kept["times"] + 1.0, "seed": str(call["seed"])}

@@ -22,7 +22,7 @@ def _anew(call: Call) -> Numbers | None:
     """Look at a schedule's first step on an optimizer whose loaded rate another schedule had changed."""
     if call.target.endswith("Optimizer.load_state_dict"):
         groups: Any = call["state_dict"]["param_groups"]
-        changed = [one for one in groups if "initial_lr" in one and one["lr"] != one["initial_lr"]]
+        changed = [group for group in groups if "initial_lr" in group and group["lr"] != group["initial_lr"]]
         notes = call.about(call["self"])
         notes.clear()
         if changed:
@@ -35,10 +35,10 @@ def _anew(call: Call) -> Numbers | None:
         return None
     if "loaded" not in notes or getattr(schedule, "_is_initial", False):
         return None
-    told, name = dict(notes), type(schedule).__name__
+    numbers, name = dict(notes), type(schedule).__name__
     notes.clear()
-    call.site = told.pop("site")
-    return {**told, "epoch": float(schedule.last_epoch), "name": name, "by_rate": float(name in _BY_RATE)}
+    call.site = numbers.pop("site")
+    return {**numbers, "epoch": float(schedule.last_epoch), "name": name, "by_rate": float(name in _BY_RATE)}
 
 
 def _overwritten(call: Call) -> Numbers | None:
@@ -46,24 +46,24 @@ def _overwritten(call: Call) -> Numbers | None:
     owner = call["self"]
     notes, rates = call.about(owner), call.shared.setdefault("rates", [])
     if call.target.endswith("__init__"):
-        made = call["defaults"].get("lr")
-        if isinstance(made, float):
+        initial = call["defaults"].get("lr")
+        if isinstance(initial, float):
             usual = inspect.signature(type(owner)).parameters.get("lr")
             # a rate that is the default need not have been chosen
-            meant = made > 0 and (usual is None or made != usual.default)
-            notes.update(made=made, new=meant and made not in rates)
-            rates.append(made)
+            meant = initial > 0 and (usual is None or initial != usual.default)
+            notes.update(made=initial, new=meant and initial not in rates)
+            rates.append(initial)
         return None
     if call.target.endswith("load_state_dict"):
         [*groups] = call["state_dict"]["param_groups"]
-        notes.update(loaded=[one.get("lr") for one in groups], site=call.site, first=groups[0].get("initial_lr"))
+        notes.update(loaded=[group.get("lr") for group in groups], site=call.site, first=groups[0].get("initial_lr"))
         return None
     if not notes.get("new") or not notes.get("loaded") or len(rates) < 2:
         return None
-    loaded, now = notes.pop("loaded"), [one["lr"] for one in owner.param_groups]
-    kept = now == loaded and all(rate != notes["made"] for rate in now) and notes["first"] != notes["made"]
+    loaded, now = notes.pop("loaded"), [group["lr"] for group in owner.param_groups]
+    unchanged = now == loaded and all(rate != notes["made"] for rate in now) and notes["first"] != notes["made"]
     call.site = notes["site"]
-    return {"kept": float(kept), "made": notes["made"], "loaded": float(loaded[0])}
+    return {"kept": float(unchanged), "made": notes["made"], "loaded": float(loaded[0])}
 
 
 _PHASES = (

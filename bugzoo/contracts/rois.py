@@ -16,7 +16,11 @@ _USES = "import torchvision\nfrom torchvision.ops import RoIAlign, roi_align\nfe
 def _scale(call: Call) -> Numbers | None:
     boxes: Any = call["boxes"]
     boxes = [boxes] if isinstance(boxes, torch.Tensor) else boxes
-    boxes = [dense(one, "boxes").float()[:, -4:] for one in boxes if isinstance(one, torch.Tensor) and one.numel()]
+    boxes = [
+        dense(tensor, "boxes").float()[:, -4:]
+        for tensor in boxes
+        if isinstance(tensor, torch.Tensor) and tensor.numel()
+    ]
     if not boxes:
         return None
     height, width = call["input"].shape[-2:]

@@ -57,11 +57,11 @@ def _cycle(call: Call) -> Numbers | None:
         return None
     steps, notes = call.steps_of(schedule.optimizer), call.about(schedule)
     first, before = notes.setdefault("first", (steps.made, call.step)), notes.get("last")
-    made, notes["last"] = steps.made - first[0], schedule.last_epoch
-    if before is None or shared.get("passes", 0) < 2 or made < 2 * period or not steps.made:
+    elapsed, notes["last"] = steps.made - first[0], schedule.last_epoch
+    if before is None or shared.get("passes", 0) < 2 or elapsed < 2 * period or not steps.made:
         return None
     moved = schedule.last_epoch - notes.setdefault("from", 0)
-    return {"period": float(period), "batches": float(shared["batches"]), "pace": made / max(moved, 1)}
+    return {"period": float(period), "batches": float(shared["batches"]), "pace": elapsed / max(moved, 1)}
 
 
 def _share(schedule: Any) -> float:

@@ -34,18 +34,18 @@ def _ctc_lengths(call: Call) -> Numbers | None:
 def _padded(call: Call) -> Numbers | None:
     """Targets that `pad_sequence` has filled up, in a mean over all but `ignore_index`."""
     if call.target.endswith("pad_sequence"):
-        sizes = {len(one) for one in call["sequences"]}
+        sizes = {len(tensor) for tensor in call["sequences"]}
         if len(sizes) > 1 and isinstance(call.result, torch.Tensor) and not call.result.is_floating_point():
             call.shared[id(call.result)] = (weakref.ref(call.result), float(call["padding_value"]))
         return None
     target = call["target"]
     if call["reduction"] == "none" or not isinstance(target, torch.Tensor):
         return None
-    for one in (target, target._base):
-        kept, padding = call.shared.get(id(one), (lambda: None, 0.0))
-        if one is not None and kept() is one:
-            found = (dense(target) == padding).sum()
-            return {"found": found, "all": float(target.numel()), "padding": padding, "ignored": call["ignore_index"]}
+    for tensor in (target, target._base):
+        reference, padding = call.shared.get(id(tensor), (lambda: None, 0.0))
+        if tensor is not None and reference() is tensor:
+            padded = (dense(target) == padding).sum()
+            return {"found": padded, "all": float(target.numel()), "padding": padding, "ignored": call["ignore_index"]}
     return None
 
 

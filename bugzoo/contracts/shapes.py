@@ -22,7 +22,7 @@ def moved(before: Sequence[int], after: Sequence[int]) -> bool:
     Axes of length 1 do not count, and leading axes that stay are left out. What is left is a permutation of itself, or
     (p, q, ...) becomes (q, p ...), or (q, p r) becomes (p, q, r): an axis has passed another one.
     """
-    old, new = [one for one in before if one > 1], [one for one in after if one > 1]
+    old, new = [length for length in before if length > 1], [length for length in after if length > 1]
     while old and new and old[0] == new[0]:
         old, new = old[1:], new[1:]
     if len(old) >= 2 and sorted(old) == sorted(new):

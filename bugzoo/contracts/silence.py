@@ -12,5 +12,5 @@ def reason(file: str, line: int, name: str) -> str:
 
     A comment without a reason silences nothing.
     """
-    found = _COMMENT.search(linecache.getline(file, line).rstrip())
-    return found.group(2).strip() if found and found.group(1) == name.removeprefix("contracts/") else ""
+    comment = _COMMENT.search(linecache.getline(file, line).rstrip())
+    return comment.group(2).strip() if comment and comment.group(1) == name.removeprefix("contracts/") else ""

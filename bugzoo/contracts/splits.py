@@ -26,8 +26,8 @@ def classes(labels: Any) -> np.ndarray | None:
     labels = np.asarray(labels)
     if labels.ndim != 1 or labels.dtype.kind not in "iubUSO" or not len(labels):
         return None
-    found = np.unique(labels, return_inverse=True)[1]
-    return None if 2 * (found.max() + 1) > len(labels) else found
+    numbers = np.unique(labels, return_inverse=True)[1]
+    return None if 2 * (numbers.max() + 1) > len(labels) else numbers
 
 
 def _sorted_folds(call: Call) -> Numbers | None:
@@ -40,8 +40,8 @@ def _sorted_folds(call: Call) -> Numbers | None:
         return None
     place = np.arange(len(labels)) * folds.n_splits // len(labels)
     alone = 0
-    for one in range(labels.max() + 1):
-        rows = np.flatnonzero(labels == one)
+    for label in range(labels.max() + 1):
+        rows = np.flatnonzero(labels == label)
         block = len(rows) == rows[-1] - rows[0] + 1
         alone += bool(block and len(rows) >= folds.n_splits and place[rows[0]] == place[rows[-1]])
     return {"alone": float(alone), "classes": float(labels.max() + 1), "folds": float(folds.n_splits)}
@@ -81,8 +81,8 @@ def _notes(call: Call, thing: Any) -> dict[str, Any]:
 def _scaled_first(call: Call) -> Numbers | None:
     """Look whether an array to split is what a scaler made of all its rows."""
     if call.target == _SPLIT:
-        made = [found["by"] for found in (_notes(call, one) for one in call["arrays"]) if "by" in found]
-        return {"by": made[0], "rows": float(len(call["arrays"][0]))} if made else None
+        scalers = [notes["by"] for notes in (_notes(call, array) for array in call["arrays"]) if "by" in notes]
+        return {"by": scalers[0], "rows": float(len(call["arrays"][0]))} if scalers else None
     scaler = call["self"]
     name = type(scaler).__name__
     if name in _SCALERS and call.target == _FIT_TRANSFORM:
@@ -96,10 +96,10 @@ def _scaled_first(call: Call) -> Numbers | None:
 
 def _fitted_on_test(call: Call) -> Numbers | None:
     if call.target == _SPLIT:
-        for one in call.result[1::2]:
-            _noted(call, one, test=True)
-        for one in call.result[::2]:
-            _noted(call, one, test=False)
+        for array in call.result[1::2]:
+            _noted(call, array, test=True)
+        for array in call.result[::2]:
+            _noted(call, array, test=False)
         return None
     scaler, name = call["self"], type(call["self"]).__name__
     if name not in _SCALERS:
@@ -107,13 +107,13 @@ def _fitted_on_test(call: Call) -> Numbers | None:
     notes = _notes(call, call["X"])
     if "test" not in notes:
         return None
-    known = call.shared.setdefault("trained", [])
+    trained = call.shared.setdefault("trained", [])
     if not notes["test"]:
-        known.append(name)
+        trained.append(name)
     return {
         "name": type(scaler).__name__,
         "rows": float(len(call["X"])),
-        "test": float(notes["test"] and name in known),
+        "test": float(notes["test"] and name in trained),
     }
 
 

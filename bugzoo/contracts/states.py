@@ -21,12 +21,12 @@ def _reference(call: Call) -> Numbers | None:
         if isinstance(state, Mapping) and call["destination"] is None:
             call.shared[id(state)] = (weakref.ref(state), call.step, _versions(state))
         return None
-    given = call["obj"]
-    for one in (given, *(given.values() if isinstance(given, Mapping) else ())):
-        taken, step, versions = call.shared.get(id(one), (lambda: None, 0, {}))
-        if taken() is one and one:
-            changed = sum(now > versions.get(name, now) for name, now in _versions(one).items())
-            return {"taken": step - 1.0, "used": call.step - 1.0, "changed": float(changed), "all": float(len(one))}
+    saved = call["obj"]
+    for mapping in (saved, *(saved.values() if isinstance(saved, Mapping) else ())):
+        taken, step, versions = call.shared.get(id(mapping), (lambda: None, 0, {}))
+        if taken() is mapping and mapping:
+            changed = sum(now > versions.get(name, now) for name, now in _versions(mapping).items())
+            return {"taken": step - 1.0, "used": call.step - 1.0, "changed": float(changed), "all": float(len(mapping))}
     return None
 
 
@@ -41,7 +41,7 @@ def _replaced(call: Call) -> Numbers | None:
         call.shared[id(call["self"])] = weakref.ref(call["self"])
         return None
     weight = getattr(call["module"], call["name"], None)
-    optimizers = [one for one in (kept() for kept in call.shared.values()) if one is not None]
+    optimizers = [one for one in (reference() for reference in call.shared.values()) if one is not None]
     held = sum(one is weight for each in optimizers for group in each.param_groups for one in group["params"])
     return {"held": float(held), "layer": type(call["module"]).__name__, "name": call["name"]}
 
@@ -58,7 +58,7 @@ def _frozen_by_name(call: Call) -> Numbers | None:
     """A module with an attribute `requires_grad` that is False, and parameters that are trained all the same."""
     for name, module in call["self"].named_modules():
         if vars(module).get("requires_grad") is False:
-            trained = sum(one.requires_grad for one in module.parameters())
+            trained = sum(parameter.requires_grad for parameter in module.parameters())
             return {"name": name or type(module).__name__, "trained": float(trained), "mode": str(call["mode"])}
     return None
 
@@ -69,20 +69,20 @@ _PARAMETERS = torch.nn.Module.parameters.__code__
 
 def _without_gradient(call: Call) -> Numbers | None:
     """Parameters without any gradient, as long as this place has never had one with a gradient."""
-    given = call["parameters"]
-    if isinstance(given, torch.Tensor):
-        some = [given]
-    elif isinstance(given, list | tuple):
-        some = [one for one in given if isinstance(one, torch.Tensor)]
-    elif getattr(given, "gi_code", None) is _PARAMETERS and given.gi_frame is not None:
-        module = given.gi_frame.f_locals["self"]  # the generator itself may be read only once
+    parameters = call["parameters"]
+    if isinstance(parameters, torch.Tensor):
+        some = [parameters]
+    elif isinstance(parameters, list | tuple):
+        some = [parameter for parameter in parameters if isinstance(parameter, torch.Tensor)]
+    elif getattr(parameters, "gi_code", None) is _PARAMETERS and parameters.gi_frame is not None:
+        module = parameters.gi_frame.f_locals["self"]  # the generator itself may be read only once
         some = list(module.parameters())
     else:
         raise Aside("the parameters may be read only once")
-    some = [one for one in some if one.requires_grad]
+    some = [parameter for parameter in some if parameter.requires_grad]
     if not some:
         return None
-    if any(one.grad is not None for one in some):
+    if any(parameter.grad is not None for parameter in some):
         call.kept["some"] = True
     else:
         call.kept["calls"] = call.kept.get("calls", 0) + 1
@@ -92,11 +92,11 @@ def _without_gradient(call: Call) -> Numbers | None:
 
 def _read_again(call: Call) -> Numbers | None:
     """Look whether the call before got the very iterator that this one gets."""
-    given, before = call["parameters"], call.kept.get("before")
-    if not isinstance(given, Iterator):
+    iterator, before = call["parameters"], call.kept.get("before")
+    if not isinstance(iterator, Iterator):
         return None
-    call.kept["before"] = given
-    return {"again": float(given is before), "name": type(given).__name__}
+    call.kept["before"] = iterator
+    return {"again": float(iterator is before), "name": type(iterator).__name__}
 
 
 CONTRACTS = (

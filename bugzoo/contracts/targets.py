@@ -63,9 +63,9 @@ def _unit(call: Call) -> Numbers:
 
 
 def _similarity(call: Call) -> Numbers:
-    given = call["distance_function"]
-    alike = given is torch.nn.functional.cosine_similarity or isinstance(given, torch.nn.CosineSimilarity)
-    return {"name": getattr(given, "__name__", type(given).__name__), "alike": float(alike)}
+    function = call["distance_function"]
+    cosine = function is torch.nn.functional.cosine_similarity or isinstance(function, torch.nn.CosineSimilarity)
+    return {"name": getattr(function, "__name__", type(function).__name__), "alike": float(cosine)}
 
 
 CONTRACTS = (

@@ -16,17 +16,17 @@ PLACE = Path(__file__).parent.parent / "lessons"
 
 def files() -> dict[str, Path]:
     """Return name -> file of every lesson, in order; numbered ones first."""
-    found = (file for file in PLACE.glob("*.py") if not file.name.startswith("_"))
-    return {file.stem: file for file in sorted(found)}
+    paths = (file for file in PLACE.glob("*.py") if not file.name.startswith("_"))
+    return {file.stem: file for file in sorted(paths)}
 
 
 def load(name: str) -> Lesson:
     """Return a lesson by name or number: `03_hunting_nan`, `03`, `3`. Raises UserError with the nearest names."""
-    known = files()
-    for stem, file in known.items():
+    lessons = files()
+    for stem, file in lessons.items():
         if name and (stem == name or stem.split("_")[0] in (name, name.zfill(2))):
             return read(file)
-    raise unknown("lesson", name, known, "bugzoo lessons list")
+    raise unknown("lesson", name, lessons, "bugzoo lessons list")
 
 
 def build(place: Path | None = None) -> list[str]:
@@ -40,10 +40,10 @@ def stray(place: Path | None = None) -> list[str]:
     """Return the problems on disk: notebooks that differ from their lesson, are missing, or have no lesson."""
     from bugzoo import material, notebooks
 
-    place, wanted = place or material.root(), _texts()
+    place, texts = place or material.root(), _texts()
     there = {file.relative_to(place).as_posix() for file in (place / "notebooks").glob("*.ipynb")}
-    problems = notebooks.stray(wanted, place, "lesson", "bugzoo lessons build")
-    return problems + [f"{path} has no lesson" for path in sorted(there - set(wanted))]
+    problems = notebooks.stray(texts, place, "lesson", "bugzoo lessons build")
+    return problems + [f"{path} has no lesson" for path in sorted(there - set(texts))]
 
 
 def _texts() -> dict[str, str]:
@@ -51,8 +51,8 @@ def _texts() -> dict[str, str]:
     from bugzoo.course.book import notebook
     from bugzoo.notebooks import to_text
 
-    made = {f"notebooks/{name}.ipynb": to_text(notebook(read(file))) for name, file in files().items()}
-    return made | {"notebooks/glossary.ipynb": to_text(_glossary())}
+    texts = {f"notebooks/{name}.ipynb": to_text(notebook(read(file))) for name, file in files().items()}
+    return texts | {"notebooks/glossary.ipynb": to_text(_glossary())}
 
 
 def numbers() -> set[str]:

@@ -56,16 +56,16 @@ def _linked(lesson: Lesson, text: str) -> str:
 
 def _measured(lesson: Lesson, cell: Cell) -> Any:
     """Return a proof as the learner gets it: folded, with what it measures in its first line."""
-    shown = ", ".join(dict.fromkeys(claim.shown for claim in lesson.claims if claim.name in lesson.binds(cell)))
-    first = f"%%measured {lesson.number}/{cell.key}  # {shown}{_seconds(lesson.file.stem, cell.key)}"
+    claimed = ", ".join(dict.fromkeys(claim.shown for claim in lesson.claims if claim.name in lesson.binds(cell)))
+    first = f"%%measured {lesson.number}/{cell.key}  # {claimed}{_seconds(lesson.file.stem, cell.key)}"
     return notebooks.code(cell.key, f"{first}\n{cell.text}", jupyter={"source_hidden": True})
 
 
 def _seconds(stem: str, key: str) -> str:
     """Return " (about 10 s, after the first cell)": seconds of a measured cell's proof; "" where they are not known."""
     file = material.root() / "proofs" / "lessons" / f"{stem}.json"
-    known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    seconds = known.get("seconds", {}).get(key)
+    entry = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    seconds = entry.get("seconds", {}).get(key)
     return f" (about {seconds} s, after the first cell)" if seconds else ""
 
 

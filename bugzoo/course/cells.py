@@ -65,15 +65,15 @@ class Cell:
 
 
 def read_cell(file: Path, line: int, marker: str, body: list[str], number: int) -> Cell:
-    found, here = _MARKER.fullmatch(marker), f"{file.name}, line {line}"
-    if not found:
+    match, here = _MARKER.fullmatch(marker), f"{file.name}, line {line}"
+    if not match:
         raise UserError(
             f"{here}: {marker!r} is not a cell marker. Write `# %% [kind] name`, without the kind for code."
         )
-    kind = found["kind"] or "code"
+    kind = match["kind"] or "code"
     if kind not in KINDS:
         raise UserError(f"{here}: there is no kind [{kind}]. The kinds are {', '.join(KINDS)}.")
-    name = found["name"] or (f"{kind}-{number}" if kind == "proof" else "")
+    name = match["name"] or (f"{kind}-{number}" if kind == "proof" else "")
     if not name:
         raise UserError(f"{here}: the cell needs a name: {marker.rstrip()} what-it-is")
     if kind in (*PROSE, "case"):
@@ -84,4 +84,4 @@ def read_cell(file: Path, line: int, marker: str, body: list[str], number: int) 
                 )
         body = [text[2:] for text in body]
     text = fill("\n".join(body).strip("\n"), f"{here} ({name})", file.parent, link=kind in ("markdown", "folded"))
-    return Cell(kind, name, text, line, tuple(json.loads(found["tags"] or "[]")))
+    return Cell(kind, name, text, line, tuple(json.loads(match["tags"] or "[]")))

@@ -49,13 +49,13 @@ def read_drawing(text: str, where: str) -> Drawing:
     """Parse the text of a [draw] cell. Raises UserError that begins with `where`."""
     lines = [line for line in text.splitlines() if line.strip()]
     x, y = (
-        [one for line in lines[-2:] if (one := form.fullmatch(line))] for form in (_X_AXIS, _Y_AXIS)
+        [part for line in lines[-2:] if (part := form.fullmatch(line))] for form in (_X_AXIS, _Y_AXIS)
     )  # the last two lines
     if len(x) != 1 or len(y) != 1 or len(lines) < 3:
         raise UserError(
             f"{where}: a drawing needs a text and two axes. End it with `step: 1, 60, 200` and `loss (nats): 0.0001 to 1, log`."
         )
-    points = tuple(float(one) for one in x[0].groups()[1:4])
+    points = tuple(float(part) for part in x[0].groups()[1:4])
     if not points[0] < points[1] < points[2]:
         raise UserError(
             f"{where}: the three points of the x-axis must rise, these are {x[0][2]}, {x[0][3]}, {x[0][4]}."

@@ -40,26 +40,26 @@ def fill(text: str, where: str, lessons: Path, link: bool = True) -> str:
 def _label(place: str) -> str:
     name, _, key = place.partition(".")
     labels = {row.source: row.label for row in views.rows(name)}
-    found = [source for source in labels if source == key or source.endswith(f".{key}")]
-    if len(found) > 1:
-        raise UserError(f"The view {name} has {len(found)} such rows. Write one of {', '.join(found)}.")
-    if not found:
+    sources = [source for source in labels if source == key or source.endswith(f".{key}")]
+    if len(sources) > 1:
+        raise UserError(f"The view {name} has {len(sources)} such rows. Write one of {', '.join(sources)}.")
+    if not sources:
         raise unknown(f"row of the view {name}", key, labels, f"lab.look({name!r}, run)")
-    return labels[found[0]]
+    return labels[sources[0]]
 
 
 _NAMES = {"view": views.existing, "label": _label, "cause": lambda name: faults.load(name).title}
 
 
 def _exercise(number: str) -> str:
-    known = {file.name[:2]: file.name for file in material.exercise_files()}
-    if number not in known:
-        raise unknown("exercise", number, known, "bugzoo list exercises")
-    return f"../exercises/{known[number]}"
+    names = {file.name[:2]: file.name for file in material.exercise_files()}
+    if number not in names:
+        raise unknown("exercise", number, names, "bugzoo list exercises")
+    return f"../exercises/{names[number]}"
 
 
 def _lesson(number: str, lessons: Path) -> str:
-    known = {file.stem.partition("_")[0]: file.stem for file in lessons.glob("*.py")}
-    if number not in known:
-        raise unknown("lesson", number, known, "bugzoo lessons list")
-    return f"{known[number]}.ipynb"
+    names = {file.stem.partition("_")[0]: file.stem for file in lessons.glob("*.py")}
+    if number not in names:
+        raise unknown("lesson", number, names, "bugzoo lessons list")
+    return f"{names[number]}.ipynb"

@@ -20,7 +20,7 @@ def needs(text: str) -> set[str]:
 
 def changes(text: str) -> set[str]:
     """Return the names whose values code changes without binding them: `looks[name] = ...`, `view.stop()`."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(parse(text)):
         place: ast.AST = node
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -31,8 +31,8 @@ def changes(text: str) -> set[str]:
             while isinstance(place, ast.Attribute | ast.Subscript):
                 place = place.value
             if isinstance(place, ast.Name):
-                found.add(place.id)
-    return found
+                names.add(place.id)
+    return names
 
 
 def _names(block: CodeType) -> tuple[set[str], set[str]]:
@@ -48,17 +48,17 @@ def _names(block: CodeType) -> tuple[set[str], set[str]]:
 
 def _free(statements: Iterable[ast.stmt], bound: set[str]) -> set[str]:
     """Return the names that statements use before they bind them; adds to `bound` what they bind."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in statements:
         if isinstance(node, ast.For):
-            found |= _in(ast.Expr(node.iter))[1] - bound
+            names |= _in(ast.Expr(node.iter))[1] - bound
             bound |= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
-            found |= _free([*node.body, *node.orelse], bound)
+            names |= _free([*node.body, *node.orelse], bound)
         else:
-            mine, used = _in(node)
-            found |= used - bound
-            bound |= mine
-    return found
+            assigned, used = _in(node)
+            names |= used - bound
+            bound |= assigned
+    return names
 
 
 def _in(node: ast.stmt) -> tuple[set[str], set[str]]:

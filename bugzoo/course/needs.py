@@ -12,13 +12,13 @@ def script(lesson: Lesson, cell: Cell) -> list[str]:
 
 def needed(lesson: Lesson, cell: Cell) -> list[Cell]:
     """Return the earlier cells that a cell needs, in order."""
-    wanted = needs(cell.text)
+    names = needs(cell.text)
     chosen: list[Cell] = []
     for earlier in reversed(lesson.cells[: lesson.cells.index(cell)]):
         if text := _code(lesson, earlier):
             bound = names_of(text)[0]
-            if (bound | changes(text)) & wanted:
-                wanted = (wanted - bound) | needs(text)
+            if (bound | changes(text)) & names:
+                names = (names - bound) | needs(text)
                 chosen.append(earlier)
     return chosen[::-1]
 

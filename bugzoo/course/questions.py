@@ -128,20 +128,20 @@ def without_settings(kind: str, text: str) -> str:
 
 def _choices(lines: list[str], where: str) -> Choices:
     """Parse text, then answers: `( ) text` or `(x) text` on one line, with the explanation indented below."""
-    text, found = _entries(lines, _CHOICE)
-    if not found:
+    text, entries = _entries(lines, _CHOICE)
+    if not entries:
         raise UserError(
             f"{where}: this is no kind of question. Write ( ) and (x), (=) and (~), `left -> right` or `1) text`, "
             "after an empty line; `bugzoo/course/questions.py` has an example of each."
         )
-    made = Choices(text, tuple((one[2], why, one[1] == "x") for one, why in found))
-    if len(found) < 2 or sum(right for *_, right in made.answers) != 1 or not text:
+    choices = Choices(text, tuple((match[2], why, match[1] == "x") for match, why in entries))
+    if len(entries) < 2 or sum(right for *_, right in choices.answers) != 1 or not text:
         raise UserError(f"{where}: a question needs a text, two or more answers, and exactly one (x).")
-    if len(found) > MOST:
-        raise UserError(f"{where}: a question has at most {MOST} answers, this one has {len(found)}.")
-    if bare := [answer for answer, why, _ in made.answers if not why]:
+    if len(entries) > MOST:
+        raise UserError(f"{where}: a question has at most {MOST} answers, this one has {len(entries)}.")
+    if bare := [answer for answer, why, _ in choices.answers if not why]:
         raise UserError(f"{where}: the answer {bare[0]!r} has no explanation. Indent one below it.")
-    return made
+    return choices
 
 
 def _number(lines: list[str], where: str) -> Number:
@@ -149,32 +149,36 @@ def _number(lines: list[str], where: str) -> Number:
         raise UserError(
             f"{where}: {wrong[0]!r} is not a number. Write `(=) 0.693 +- 0.02`, `(~) 0.5 +- 0.03` or `(~) else`."
         )
-    text, found = _entries(lines, _VALUE)
-    if bare := [one[0] for one, why in found if not why]:
+    text, entries = _entries(lines, _VALUE)
+    if bare := [answer[0] for answer, why in entries if not why]:
         raise UserError(f"{where}: {bare[0]!r} has no explanation. Indent one below it.")
-    near = [(one[1], Near(one[3], float(one[3]), float(one[4] or 0), why)) for one, why in found if one[3]]
-    right = [one for sign, one in near if sign == "="]
-    otherwise = [(one[1], why) for one, why in found if one[2]]
+    near = [
+        (answer[1], Near(answer[3], float(answer[3]), float(answer[4] or 0), why))
+        for answer, why in entries
+        if answer[3]
+    ]
+    right = [answer for sign, answer in near if sign == "="]
+    otherwise = [(answer[1], why) for answer, why in entries if answer[2]]
     if len(right) != 1 or not text:
         raise UserError(
             f"{where}: a question for a number needs a text and exactly one (=), this one has {len(right)}."
         )
-    if [sign for sign, _ in otherwise] != ["~"] or not found[-1][0][2]:
+    if [sign for sign, _ in otherwise] != ["~"] or not entries[-1][0][2]:
         raise UserError(f"{where}: the last answer must be `(~) else`, the reply to every other number. Add one.")
-    known = tuple(one for sign, one in near if sign == "~")
-    for place, one in enumerate(known):
-        if one.within < 0 or right[0].within < 0:
+    foreseen = tuple(answer for sign, answer in near if sign == "~")
+    for place, answer in enumerate(foreseen):
+        if answer.within < 0 or right[0].within < 0:
             raise UserError(f"{where}: a tolerance after +- is at least 0.")
-        if before := [first for first in (*right, *known[:place]) if first.fits(one.value)]:
+        if before := [first for first in (*right, *foreseen[:place]) if first.fits(answer.value)]:
             raise UserError(
-                f"{where}: nothing reaches (~) {one.shown}, as {before[0].shown} accepts it first. Narrow that."
+                f"{where}: nothing reaches (~) {answer.shown}, as {before[0].shown} accepts it first. Narrow that."
             )
-    return Number(text, right[0], known, otherwise[0][1])
+    return Number(text, right[0], foreseen, otherwise[0][1])
 
 
 def _match(lines: list[str], where: str) -> Match:
-    text, found, why = _listed(lines, _PAIR, where, "`left -> right`")
-    pairs = tuple((one[1], one[2]) for one in found)
+    text, entries, why = _listed(lines, _PAIR, where, "`left -> right`")
+    pairs = tuple((match[1], match[2]) for match in entries)
     lefts, rights = {left for left, _ in pairs}, {right for _, right in pairs}
     if len(lefts) < max(2, len(pairs)) or len(rights) < 2:
         raise UserError(
@@ -184,12 +188,12 @@ def _match(lines: list[str], where: str) -> Match:
 
 
 def _order(lines: list[str], where: str) -> Order:
-    text, found, why = _listed(lines, _PLACE, where, "`1) text`")
-    numbers = [int(one[1]) for one in found]
+    text, entries, why = _listed(lines, _PLACE, where, "`1) text`")
+    numbers = [int(match[1]) for match in entries]
     if numbers != list(range(1, len(numbers) + 1)):
-        told = ", ".join(map(str, numbers))
-        raise UserError(f"{where}: the lines of an order are numbered 1), 2), 3) and so on, these are {told}.")
-    items = tuple(one[2] for one in found)
+        numbering = ", ".join(map(str, numbers))
+        raise UserError(f"{where}: the lines of an order are numbered 1), 2), 3) and so on, these are {numbering}.")
+    items = tuple(match[2] for match in entries)
     if len(set(items)) < max(3, len(items)):
         raise UserError(f"{where}: an order needs three or more different lines.")
     return Order(text, items, why)
@@ -202,14 +206,14 @@ def _list_start(lines: list[str]) -> int:
 
 def _entries(lines: list[str], head: re.Pattern[str]) -> tuple[str, list[tuple[re.Match[str], str]]]:
     """Return (the text before the first head, each head with the explanation below it)."""
-    asked: list[str] = []
-    found: list[tuple[re.Match[str], list[str]]] = []
+    texts: list[str] = []
+    entries: list[tuple[re.Match[str], list[str]]] = []
     for line in lines:
-        if one := head.fullmatch(line):
-            found.append((one, []))
+        if match := head.fullmatch(line):
+            entries.append((match, []))
         elif line.strip():
-            (found[-1][1] if found else asked).append(line.strip())
-    return " ".join(asked), [(one, " ".join(why)) for one, why in found]
+            (entries[-1][1] if entries else texts).append(line.strip())
+    return " ".join(texts), [(match, " ".join(why)) for match, why in entries]
 
 
 def _listed(lines: list[str], head: re.Pattern[str], where: str, form: str) -> tuple[str, list[re.Match[str]], str]:
@@ -221,12 +225,12 @@ def _listed(lines: list[str], head: re.Pattern[str], where: str, form: str) -> t
                 f"{where}: {line!r} is not of the form {form}. Indent an explanation, and end the text with an empty line."
             )
     text = " ".join(line.strip() for line in lines[:start] if line.strip())
-    _, found = _entries(lines[start:], head)
-    if early := [one[0] for one, why in found[:-1] if why]:
+    _, entries = _entries(lines[start:], head)
+    if early := [match[0] for match, why in entries[:-1] if why]:
         raise UserError(f"{where}: the explanation below {early[0]!r} belongs after the last line.")
-    if not text or not found[-1][1]:
+    if not text or not entries[-1][1]:
         lacks = "an explanation, indented after the last line" if text else "a text before the first line"
         raise UserError(f"{where}: the question needs {lacks}.")
-    if len(found) > MOST:
-        raise UserError(f"{where}: a question has at most {MOST} lines, this one has {len(found)}.")
-    return text, [one for one, _ in found], found[-1][1]
+    if len(entries) > MOST:
+        raise UserError(f"{where}: a question has at most {MOST} lines, this one has {len(entries)}.")
+    return text, [match for match, _ in entries], entries[-1][1]

@@ -140,8 +140,8 @@ class Lesson:
     @cached_property
     def questions(self) -> dict[str, Question]:
         """Name -> question of a [check] or [predict] cell. Raises UserError for a malformed question."""
-        asked = self.of("check") + self.of("predict")
-        return {cell.name: read_question(cell.kind, cell.shown, self.where(cell)) for cell in asked}
+        cells = self.of("check") + self.of("predict")
+        return {cell.name: read_question(cell.kind, cell.shown, self.where(cell)) for cell in cells}
 
     @cached_property
     def drawings(self) -> dict[str, Drawing]:
@@ -151,20 +151,22 @@ class Lesson:
     @cached_property
     def tasks(self) -> dict[str, Task]:
         """Name -> task. Raises UserError for a task without a solution or a judge."""
-        made = {}
+        tasks = {}
         for cell in self.of("task"):
             parts = {
-                one.kind: one.text for one in self.cells if one.name == cell.name and one.kind in ("solution", "judge")
+                part.kind: part.text
+                for part in self.cells
+                if part.name == cell.name and part.kind in ("solution", "judge")
             }
             if lacking := {"solution", "judge"} - set(parts):
                 raise UserError(
                     f"{self.where(cell)}: a task needs a cell `# %% [{min(lacking)}] {cell.name}`. Add one."
                 )
-            made[cell.name] = Task(cell.text, **parts)
+            tasks[cell.name] = Task(cell.text, **parts)
         for cell in self.of("solution") + self.of("judge"):
-            if cell.name not in made:
+            if cell.name not in tasks:
                 raise UserError(f"{self.where(cell)}: there is no `# %% [task] {cell.name}` for this cell. Add one.")
-        return made
+        return tasks
 
     @cached_property
     def cases(self) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -175,8 +177,8 @@ class Lesson:
     @property
     def transfer(self) -> str:
         """Name of the case that the diagnosis form at the end asks about: the last one; "" for a lesson without a form."""
-        asked = any("lab.diagnose(" in cell.text for cell in self.of("code"))
-        return list(self.cases)[-1] if asked and self.cases else ""
+        has_form = any("lab.diagnose(" in cell.text for cell in self.of("code"))
+        return list(self.cases)[-1] if has_form and self.cases else ""
 
     def question(self, name: str) -> Question:
         """Return a question. Raises UserError with the nearest names."""
@@ -196,7 +198,7 @@ class Lesson:
 
     def _known(self, kind: str, name: str, there: Iterable[str]) -> str:
         if name not in there:
-            names = [f"{self.number}/{one}" for one in there]
+            names = [f"{self.number}/{key}" for key in there]
             missing = unknown(kind, f"{self.number}/{name}", names, "bugzoo lessons list")
             raise UserError(f"{missing} A notebook of an earlier version may ask for it: {EARLIER}.")
         return name
@@ -205,10 +207,10 @@ class Lesson:
     def claims(self) -> list[Claim]:
         """Return every marked number or word of the text, with questions and answers."""
         return [
-            Claim(shown, name, self.where(cell))
+            Claim(claimed, name, self.where(cell))
             for cell in self.cells
             if cell.kind in PROSE
-            for shown, name in CLAIM.findall(cell.text)
+            for claimed, name in CLAIM.findall(cell.text)
         ]
 
     @property
@@ -217,9 +219,9 @@ class Lesson:
         Half of a question's explanations count, as a learner does not read all of them. A folded appendix is extra."""
         read = [cell for cell in self.cells if cell.name != "appendix"]
         prose = [cell.shown for cell in read if cell.kind in ("markdown", "folded", "code")]
-        asked = [cell.shown for cell in self.cells if cell.kind in ASKS]
-        words = sum(len(text.split()) for text in prose) + sum(len(text.split()) for text in asked) / 2
-        return words / 150 + (len(self.of("code")) + len(asked)) / 2 + 6 * len(self.tasks)
+        questions = [cell.shown for cell in self.cells if cell.kind in ASKS]
+        words = sum(len(text.split()) for text in prose) + sum(len(text.split()) for text in questions) / 2
+        return words / 150 + (len(self.of("code")) + len(questions)) / 2 + 6 * len(self.tasks)
 
     def call(self, cell: Cell) -> str:
         """Return the code of a question's cell."""
@@ -235,11 +237,11 @@ def read(file: Path) -> Lesson:
     cells: list[Cell] = []
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         cell = read_cell(file, start + 1, lines[start], lines[start + 1 : end], len(cells))
-        if cell.key in {one.key for one in cells}:
+        if cell.key in {earlier.key for earlier in cells}:
             raise UserError(
                 f"{file.name}, line {start + 1}: there is already a cell named {cell.name}. Choose another name."
             )
         cells.append(cell)
-    made = Lesson(file, tuple(cells))
-    _ = made.questions, made.drawings, made.cases, made.tasks  # reports malformed ones here
-    return made
+    lesson = Lesson(file, tuple(cells))
+    _ = lesson.questions, lesson.drawings, lesson.cases, lesson.tasks  # reports malformed ones here
+    return lesson

@@ -73,8 +73,8 @@ def names() -> list[str]:
 
 @cache
 def _names() -> tuple[str, ...]:
-    found = (module.name for module in pkgutil.iter_modules(__path__))
-    return tuple(sorted(name for name in found if not name.startswith("_") and name not in _NO_INSTRUMENTS))
+    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    return tuple(sorted(name for name in modules if not name.startswith("_") and name not in _NO_INSTRUMENTS))
 
 
 def ready() -> None:
@@ -91,14 +91,14 @@ def declared(name: str) -> dict[str, Any]:
 @cache
 def _declared(name: str) -> dict[str, Any]:
     tree = parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
-    said = {
+    constants = {
         target.id: node.value.value
         for node in tree.body
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    return said | {"__doc__": ast.get_docstring(tree)}
+    return constants | {"__doc__": ast.get_docstring(tree)}
 
 
 @cache
@@ -175,7 +175,7 @@ def reread(name: str, run: "Run", job: Any) -> Reading:
 
 def judge_all(readings: Mapping[str, Reading]) -> list[Verdict]:
     """A verdict for each instrument that measured something, those that fired first."""
-    verdicts = [instrument(name).judge(found.numbers) for name, found in readings.items() if found.applies]
+    verdicts = [instrument(name).judge(reading.numbers) for name, reading in readings.items() if reading.applies]
     return sorted(verdicts, key=lambda verdict: not verdict.fired)
 
 

@@ -58,8 +58,8 @@ class Clock:
                 signal.setitimer(signal.ITIMER_REAL, left)
                 return
             file, line = _place(frame)
-            said = f"ended after {seconds:g} s"
-            self.ended = {"type": "timed_out", "message": said, "traceback": "", "file": file, "line": line}
+            message = f"ended after {seconds:g} s"
+            self.ended = {"type": "timed_out", "message": message, "traceback": "", "file": file, "line": line}
             raise KeyboardInterrupt
 
         signal.signal(signal.SIGALRM, ring)
@@ -111,21 +111,21 @@ def look(run: Run, clock: Clock, seconds: float, chosen: Iterable[str] | None = 
         run.trace.outcome, run.trace.error = "timed_out", clock.ended
     elif run.outcome == "stopped":
         until, why = clock.spent() + GRACE, "no time left: the run was stopped"
-    found: dict[str, Reading] = {}
+    readings: dict[str, Reading] = {}
     try:
         for name in in_order() if chosen is None else chosen:
             if run.outcome in ("timed_out", "stopped") and getattr(instrument(name), "WHOLE", False):
-                found[name] = Reading(
+                readings[name] = Reading(
                     why_not="this instrument judges a finished training run, and this one was cut short"
                 )
                 continue
             if instrument(name).COST and clock.spent() > until - 2 * SLACK:
-                found[name] = Reading(why_not=why)
+                readings[name] = Reading(why_not=why)
                 continue
-            found[name] = _within(name, run, clock, until)
+            readings[name] = _within(name, run, clock, until)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    return found
+    return readings
 
 
 def _within(name: str, run: Run, clock: Clock, until: float) -> Reading:

@@ -40,22 +40,24 @@ class Broken:
 
 def broken(run: "Run") -> list[Broken]:
     """Return what the script's calls did not meet: those whose effect is seen first, then by line."""
-    found = [_told(one, run) for one in run.trace.findings]
-    return sorted(found, key=lambda one: (bool(one.silenced), not one.effect, one.file, one.line))
+    breaches = [_told(finding, run) for finding in run.trace.findings]
+    return sorted(breaches, key=lambda one: (bool(one.silenced), not one.effect, one.file, one.line))
 
 
 def _told(one: Finding, run: "Run") -> Broken:
-    asked = contract(one.contract)
-    effect = next((name for name in asked.explains if EFFECTS[name](run)), "")
-    given = asked.given.format(**one.numbers)
+    declared = contract(one.contract)
+    effect = next((name for name in declared.explains if EFFECTS[name](run)), "")
+    sentence = declared.given.format(**one.numbers)
     text, line = "".join(linecache.getlines(one.file)), one.line
-    if asked.argument[1]:
-        line = origin(text, line, *asked.argument)
-        given += f" It is made in line {line} and passed in line {one.line}." if line != one.line else ""
-    elif asked.handle:
+    if declared.argument[1]:
+        line = origin(text, line, *declared.argument)
+        sentence += f" It is made in line {line} and passed in line {one.line}." if line != one.line else ""
+    elif declared.handle:
         line = lost(text, line)
-        given += f" Its handle is kept in line {one.line} and thrown away in line {line}." if line != one.line else ""
-    words = (asked.demand, given, asked.instead, asked.page)
+        sentence += (
+            f" Its handle is kept in line {one.line} and thrown away in line {line}." if line != one.line else ""
+        )
+    words = (declared.demand, sentence, declared.instead, declared.page)
     return Broken(one.contract, one.file, line, one.line, *words, effect, one.silenced)
 
 
@@ -67,18 +69,18 @@ def joined(found: list[Broken], ranked: list[Ranked]) -> list[Ranked]:
     first: dict[str, Ranked] = {}
     rest = {one.cause: one for one in ranked}
     for one in found:
-        if not one.effect or one.silenced or any(one.contract in known.instruments for known in first.values()):
+        if not one.effect or one.silenced or any(one.contract in suspect.instruments for suspect in first.values()):
             continue
         new = Ranked(one.contract, CERTAIN, f"{one.demand} {one.given}", one.file, one.line, (one.contract,))
         named = next((name for name in contract(one.contract).causes if name in rest or name in first), "")
         if named in first:  # two contracts that are one cause
-            known = first[named]
-            first[named] = replace(known, instruments=(*known.instruments, one.contract))
+            suspect = first[named]
+            first[named] = replace(suspect, instruments=(*suspect.instruments, one.contract))
             continue
         if named:
-            known = rest.pop(named)
-            at = (known.file, known.line) if known.line else (one.file, one.line)
-            instruments = (one.contract, *known.instruments)
+            suspect = rest.pop(named)
+            at = (suspect.file, suspect.line) if suspect.line else (one.file, one.line)
+            instruments = (one.contract, *suspect.instruments)
             new = replace(new, cause=named, file=at[0], line=at[1], instruments=instruments)
         first[new.cause] = new
     return [*first.values(), *rest.values()]

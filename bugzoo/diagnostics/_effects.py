@@ -49,7 +49,7 @@ def _held_out_apart(run: "Run") -> bool:
     if len(loss) < PART:
         return False
     end = loss[-(len(loss) // PART) :].mean()
-    return any(one.loss and one.loss[-1] > APART * abs(end) for one in run.trace.validation)
+    return any(validation.loss and validation.loss[-1] > APART * abs(end) for validation in run.trace.validation)
 
 
 def _nothing_learned(run: "Run") -> bool:

@@ -46,8 +46,8 @@ class Flow:
 
     def _assigned(self, name: str, line: int, path: tuple[Any, ...], deeper: int) -> int | None:
         scope = scope_of(self.tree, line)
-        found = [one for one in _bindings(scope) if one.lineno < line and _part(_target(one), name) is not None]
-        last = max(found, key=lambda one: one.lineno, default=None)
+        bindings = [node for node in _bindings(scope) if node.lineno < line and _part(_target(node), name) is not None]
+        last = max(bindings, key=lambda one: one.lineno, default=None)
         if last is None:
             return None
         path = ((_part(_target(last), name)) or ()) + path
@@ -64,7 +64,7 @@ class Flow:
         while isinstance(over, ast.Call) and last_name(over.func) in _LOOPS and over.args:
             path = path[1:] if last_name(over.func) == "enumerate" else path
             over = over.args[0]
-        collated = any(isinstance(one, ast.keyword) and one.arg == "collate_fn" for one in ast.walk(self.tree))
+        collated = any(isinstance(node, ast.keyword) and node.arg == "collate_fn" for node in ast.walk(self.tree))
         if collated or not isinstance(over, ast.Name | ast.Attribute):
             return None
         return self._returned("__getitem__", path, deeper)
@@ -72,31 +72,39 @@ class Flow:
     def _returned(self, name: str, path: tuple[Any, ...], deeper: int) -> int | None:
         """Return where the only function of this name makes what it returns."""
         some = self.functions.get(name, [])
-        ends = [one for one in ast.walk(some[0]) if isinstance(one, ast.Return) and one.value] if len(some) == 1 else []
+        ends = (
+            [node for node in ast.walk(some[0]) if isinstance(node, ast.Return) and node.value]
+            if len(some) == 1
+            else []
+        )
         if not ends:
             return None
         value, path = _within(max(ends, key=lambda one: one.lineno).value, path)  # pyright: ignore[reportArgumentType]
-        inner = [one for one in ast.walk(value) if isinstance(one, ast.Call) and last_name(one.func) in self.functions]
-        stored = [self._stored(one.value) for one in ast.walk(value) if isinstance(one, ast.Subscript)]
-        made = next(filter(None, stored), None) if not inner else None
-        return made or self.made(inner[-1] if inner else value, value.lineno, path, deeper) or value.lineno
+        inner = [
+            node for node in ast.walk(value) if isinstance(node, ast.Call) and last_name(node.func) in self.functions
+        ]
+        stored = [self._stored(node.value) for node in ast.walk(value) if isinstance(node, ast.Subscript)]
+        line = next(filter(None, stored), None) if not inner else None
+        return line or self.made(inner[-1] if inner else value, value.lineno, path, deeper) or value.lineno
 
     def _stored(self, node: ast.AST) -> int | None:
         """Return where the script makes what it keeps as `self.name`, if it does so once, and not from a parameter."""
         if not isinstance(node, ast.Attribute):
             return None
         name = ast.unparse(node)
-        found = [
-            one for one in ast.walk(self.tree) if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == name
+        stores = [
+            store
+            for store in ast.walk(self.tree)
+            if isinstance(store, ast.Assign) and ast.unparse(store.targets[0]) == name
         ]
-        return found[0].lineno if len(found) == 1 and not isinstance(found[0].value, ast.Name | ast.List) else None
+        return stores[0].lineno if len(stores) == 1 and not isinstance(stores[0].value, ast.Name | ast.List) else None
 
 
 def _within(value: ast.expr, path: tuple[Any, ...]) -> tuple[ast.expr, tuple[Any, ...]]:
     """Return the part of a dictionary or tuple that the path leads to, and the rest of the path."""
     while path:
         if isinstance(value, ast.Dict):
-            names = [one.value if isinstance(one, ast.Constant) else None for one in value.keys]
+            names = [key.value if isinstance(key, ast.Constant) else None for key in value.keys]
             if path[0] not in names:
                 break
             value, path = value.values[names.index(path[0])], path[1:]
@@ -110,7 +118,9 @@ def _within(value: ast.expr, path: tuple[Any, ...]) -> tuple[ast.expr, tuple[Any
 def scope_of(tree: ast.Module, line: int) -> Any:
     """Return the innermost function that holds a line, or the module."""
     around = [
-        one for one in ast.walk(tree) if isinstance(one, _SCOPES[:2]) and one.lineno <= line <= (one.end_lineno or 0)
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, _SCOPES[:2]) and node.lineno <= line <= (node.end_lineno or 0)
     ]
     return max(around, key=lambda one: one.lineno, default=tree)
 
@@ -135,8 +145,8 @@ def _part(target: ast.AST, name: str) -> tuple[int, ...] | None:
     """Return the place of a name in what is assigned to: () for the whole, (1,) for `a, name`, None if it is not there."""
     if isinstance(target, ast.Name):
         return () if target.id == name else None
-    for place, one in enumerate(getattr(target, "elts", [])):
-        below = _part(one, name)
+    for place, part in enumerate(getattr(target, "elts", [])):
+        below = _part(part, name)
         if below is not None:
             return (place, *below)
     return None

@@ -26,7 +26,7 @@ def user_line() -> Line | None:
     """The innermost line of the script in the stack of this call; None without one."""
     for frame in user_frames(sys._getframe(1)):
         file = frame.f_code.co_filename.replace("\\", "/")
-        if any(own in file for own in _OWN):
+        if any(folder in file for folder in _OWN):
             if "bugzoo/diagnostics/" in file and frame.f_code.co_name in ("call", "measure"):
                 return None  # the frames above are not the script
             continue

@@ -26,11 +26,15 @@ def origin(source: str, line: int, place: int, keyword: str) -> int:
     except (SyntaxError, ValueError, RecursionError):
         return line
     for call in _calls(tree, line):
-        given = next((one.value for one in call.keywords if one.arg == keyword), None)
-        if given is None and len(call.args) > place >= 0 and not any(isinstance(one, ast.Starred) for one in call.args):
-            given = call.args[place]
-        if given is not None:
-            return Flow(tree).made(given, call.lineno, (), DEEPEST) or line
+        node = next((argument.value for argument in call.keywords if argument.arg == keyword), None)
+        if (
+            node is None
+            and len(call.args) > place >= 0
+            and not any(isinstance(argument, ast.Starred) for argument in call.args)
+        ):
+            node = call.args[place]
+        if node is not None:
+            return Flow(tree).made(node, call.lineno, (), DEEPEST) or line
     return line
 
 
@@ -43,19 +47,19 @@ def lost(source: str, line: int) -> int:
         tree = parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return line
-    kept = {
-        ast.unparse(one.func.value)
-        for one in _calls(tree, line)
-        if isinstance(one.func, ast.Attribute) and one.func.attr == "append"
+    names = {
+        ast.unparse(call.func.value)
+        for call in _calls(tree, line)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "append"
     }
     thrown = []
     for node in ast.walk(tree):
         scope = scope_of(tree, getattr(node, "lineno", 0))
         if isinstance(node, ast.Assign) and getattr(scope, "name", "") not in ("", "__init__"):
             empty = isinstance(node.value, ast.List) and not node.value.elts
-            thrown += [node.lineno] if empty and ast.unparse(node.targets[0]) in kept else []
+            thrown += [node.lineno] if empty and ast.unparse(node.targets[0]) in names else []
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "clear":
-            thrown += [node.lineno] if ast.unparse(node.func.value) in kept else []
+            thrown += [node.lineno] if ast.unparse(node.func.value) in names else []
     return min(thrown, default=line)
 
 

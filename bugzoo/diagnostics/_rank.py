@@ -33,8 +33,8 @@ def rank(verdicts: Iterable[Verdict]) -> list[Ranked]:
     for verdict in verdicts:
         for suspect in verdict.suspects if verdict.fired else ():
             best[suspect.cause] = _joined(best.get(suspect.cause), suspect, verdict.instrument)
-    found = sorted(best.values(), key=lambda s: -s.score)
-    explained = [_explained(suspect, found) for suspect in found]
+    suspects = sorted(best.values(), key=lambda s: -s.score)
+    explained = [_explained(suspect, suspects) for suspect in suspects]
     ranked = sorted(explained, key=lambda s: (-s.score, s.explained_by != ""))
     return [_another_reading(suspect, ranked[:place]) for place, suspect in enumerate(ranked)]
 
@@ -53,8 +53,8 @@ def _joined(known: Ranked | None, suspect: Suspect, instrument: str) -> Ranked:
 
 def _explained(suspect: Ranked, found: list[Ranked]) -> Ranked:
     for other in found:
-        both = _follows(other, suspect) and other.score == suspect.score and found.index(other) > found.index(suspect)
-        if _follows(suspect, other) and other.score >= max(suspect.score, STRONG) and not both:
+        mutual = _follows(other, suspect) and other.score == suspect.score and found.index(other) > found.index(suspect)
+        if _follows(suspect, other) and other.score >= max(suspect.score, STRONG) and not mutual:
             return replace(suspect, score=suspect.score * 0.5, explained_by=other.cause)
     return suspect
 
@@ -65,7 +65,7 @@ def _follows(suspect: Suspect, other: Suspect) -> bool:
 
 def root(suspect: Ranked, suspects: Iterable[Ranked]) -> Ranked:
     """The suspect that this one belongs to: itself where no other explains or replaces it."""
-    left = {one.cause: one for one in suspects}
+    left = {other.cause: other for other in suspects}
     while above := left.pop(
         suspect.explained_by or suspect.instead_of, None
     ):  # each once: three could explain in a ring
@@ -76,13 +76,13 @@ def root(suspect: Ranked, suspects: Iterable[Ranked]) -> Ranked:
 def apart(ranked: Iterable[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
     """Return (suspects, readings): what is strong, or belongs to what is strong, and the rest."""
     ranked = list(ranked)
-    strong = [one for one in ranked if root(one, ranked).score >= STRONG]
-    return strong, [one for one in ranked if one not in strong]
+    strong = [suspect for suspect in ranked if root(suspect, ranked).score >= STRONG]
+    return strong, [suspect for suspect in ranked if suspect not in strong]
 
 
 def _another_reading(suspect: Ranked, stronger: list[Ranked]) -> Ranked:
     """The suspect, marked `instead_of` a stronger one where only instruments that named that one named it."""
     if suspect.explained_by:
         return suspect
-    other = next((one for one in stronger if set(suspect.instruments) <= set(one.instruments)), None)
+    other = next((rival for rival in stronger if set(suspect.instruments) <= set(rival.instruments)), None)
     return replace(suspect, instead_of=other.cause) if other else suspect

@@ -40,10 +40,10 @@ class Call:
         for place, leaf in enumerate(self.leaves):
             if not isinstance(leaf, torch.Tensor) or not leaf.ndim:
                 continue
-            own = next((a for a in (axis, 0) if a < leaf.ndim and leaf.shape[a] == batch), None)
-            part = leaf if own is None else leaf.narrow(own, index, 1)
+            dim = next((a for a in (axis, 0) if a < leaf.ndim and leaf.shape[a] == batch), None)
+            part = leaf if dim is None else leaf.narrow(dim, index, 1)
             for other in range(part.ndim):
-                if part.shape[other] == length and other != own:
+                if part.shape[other] == length and other != dim:
                     part = part.narrow(other, 0, keep)
             changed[place] = part
         return self.arguments(changed)

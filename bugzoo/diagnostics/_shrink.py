@@ -56,28 +56,28 @@ class Shrinker:
             if self.known.get(text) is False or len(text) >= most or not _whole(tree):
                 continue
             waiting.append((text, tree))
-            if len(waiting) == self.at_once and (found := self._asked(waiting)):
-                return found
+            if len(waiting) == self.at_once and (shorter := self._asked(waiting)):
+                return shorter
         return self._asked(waiting)
 
     def _asked(self, waiting: list[tuple[str, ast.Module]]) -> ast.Module | None:
         answers = self.ask([text for text, _ in waiting]) if waiting else []
         self.tries += len(answers)
-        found = None
+        shorter = None
         for (text, tree), right in zip(waiting, answers, strict=True):
             self.known[text] = right
-            found = tree if found is None and right else found
+            shorter = tree if shorter is None and right else shorter
         waiting.clear()
-        if found is not None:
-            self.told(self.tries, len(ast.unparse(found).splitlines()))
-        return found
+        if shorter is not None:
+            self.told(self.tries, len(ast.unparse(shorter).splitlines()))
+        return shorter
 
     def _shorter_runs(self, tree: ast.Module) -> ast.Module:
         """Fewer epochs and steps, so that every later try is quicker."""
         for place, value in _lengths(tree):
             for smaller in sorted({1, 2, value // 10, value // 3} - {0, value}):
-                if smaller < value and (found := self._first(iter([_with_number(tree, place, smaller)]))):
-                    tree = found
+                if smaller < value and (shorter := self._first(iter([_with_number(tree, place, smaller)]))):
+                    tree = shorter
                     break
         return tree
 
@@ -88,77 +88,77 @@ class Shrinker:
             size = len(_blocks(tree)[place])
             while size and place < len(_blocks(tree)):
                 starts = reversed(range(0, len(_blocks(tree)[place]), size))
-                found = self._first((_left_out(tree, place, start, size) for start in starts), than=tree)
-                tree, size = (found, size) if found is not None else (tree, size // 2)
+                shorter = self._first((_left_out(tree, place, start, size) for start in starts), than=tree)
+                tree, size = (shorter, size) if shorter is not None else (tree, size // 2)
             place += 1
         return tree
 
     def _unwrapped(self, tree: ast.Module) -> ast.Module:
         """The body of a block that is not needed, such as `if` or `with`, replaces that block."""
-        while (found := self._first(_hoisted(tree), than=tree)) is not None:
-            tree = found
+        while (shorter := self._first(_hoisted(tree), than=tree)) is not None:
+            tree = shorter
         return tree
 
 
 def _blocks(tree: ast.AST) -> list[list[ast.stmt]]:
     """Every list of statements, outer ones before those inside them."""
-    waiting, found = [tree], []
+    waiting, blocks = [tree], []
     while waiting:
         node = waiting.pop(0)
         for name in _BLOCKS:
             block = getattr(node, name, None)
             if isinstance(block, list) and block:
-                found.append(block)
+                blocks.append(block)
                 waiting += block
-    return found
+    return blocks
 
 
 def _left_out(tree: ast.Module, place: int, start: int, size: int) -> ast.Module:
     """A copy without some statements of one block; `pass` where it would be empty."""
-    made = copy.deepcopy(tree)
-    block = _blocks(made)[place]
+    clone = copy.deepcopy(tree)
+    block = _blocks(clone)[place]
     del block[start : start + size]
-    if not block and made.body is not block:
+    if not block and clone.body is not block:
         block.append(ast.Pass())
-    return made
+    return clone
 
 
 def _hoisted(tree: ast.Module) -> Iterator[ast.Module]:
     count = sum(len(block) for block in _blocks(tree))
     for number in range(count):
-        made, seen = copy.deepcopy(tree), 0
-        for block in _blocks(made):
-            if number < seen + len(block):
-                node = block[number - seen]
+        clone, before = copy.deepcopy(tree), 0
+        for block in _blocks(clone):
+            if number < before + len(block):
+                node = block[number - before]
                 if isinstance(node, ast.If | ast.With | ast.For | ast.While | ast.Try):
-                    block[number - seen : number - seen + 1] = node.body
-                    yield made
+                    block[number - before : number - before + 1] = node.body
+                    yield clone
                 break
-            seen += len(block)
+            before += len(block)
 
 
 def _lengths(tree: ast.Module) -> list[tuple[int, int]]:
     """(place of the constant in the tree, value) of numbers that look like epochs or steps."""
     constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    wanted = []
+    nodes = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and any(
-            isinstance(one, ast.Name) and one.id.lower().startswith(_LENGTHS) for one in node.targets
+            isinstance(leaf, ast.Name) and leaf.id.lower().startswith(_LENGTHS) for leaf in node.targets
         ):
-            wanted.append(node.value)
+            nodes.append(node.value)
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range":
-            wanted += node.args
+            nodes += node.args
     return [
-        (constants.index(one), one.value)
-        for one in wanted
-        if isinstance(one, ast.Constant) and isinstance(one.value, int) and one.value > 1
+        (constants.index(leaf), leaf.value)
+        for leaf in nodes
+        if isinstance(leaf, ast.Constant) and isinstance(leaf.value, int) and leaf.value > 1
     ]
 
 
 def _with_number(tree: ast.Module, place: int, value: int) -> ast.Module:
-    made = copy.deepcopy(tree)
-    [node for node in ast.walk(made) if isinstance(node, ast.Constant)][place].value = value
-    return made
+    clone = copy.deepcopy(tree)
+    [node for node in ast.walk(clone) if isinstance(node, ast.Constant)][place].value = value
+    return clone
 
 
 def _whole(tree: ast.Module) -> bool:

@@ -30,20 +30,20 @@ class Source:
 
     def backward(self) -> ast.Call | None:
         """The backward() call; of several, the first inside a loop."""
-        found = [n for n in self.calls("backward") if isinstance(n.func, ast.Attribute)]
-        return max(found, key=lambda n: (bool(loops(n)), -n.lineno), default=None)
+        calls = [n for n in self.calls("backward") if isinstance(n.func, ast.Attribute)]
+        return max(calls, key=lambda n: (bool(loops(n)), -n.lineno), default=None)
 
     def step(self) -> ast.Call | None:
         """The optimizer's step(): the first after backward() in the same function, without schedulers."""
         backward = self.backward()
-        found = [
+        calls = [
             n for n in self.calls("step") if isinstance(n.func, ast.Attribute) and "sched" not in name_of(n.func.value)
         ]
         if backward is None:
-            return found[0] if found else None
+            return calls[0] if calls else None
         home = function(backward)
-        near = [n for n in found if function(n) is home and n.lineno >= backward.lineno]
-        return (near or [n for n in found if n.lineno >= backward.lineno] or found or [None])[0]
+        near = [n for n in calls if function(n) is home and n.lineno >= backward.lineno]
+        return (near or [n for n in calls if n.lineno >= backward.lineno] or calls or [None])[0]
 
     def loss(self, backward: ast.Call | None = None) -> ast.AST | None:
         """The statement that computes the tensor on which backward() is called."""

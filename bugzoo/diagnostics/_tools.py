@@ -29,9 +29,9 @@ def interleaved(trace: Any) -> int:
 
 def median(values: Any, default: float = math.nan) -> float:
     """Median of the finite entries; `default` without any."""
-    kept = column(values)
-    kept = kept[np.isfinite(kept)]
-    return float(np.median(kept)) if len(kept) else default
+    entries = column(values)
+    entries = entries[np.isfinite(entries)]
+    return float(np.median(entries)) if len(entries) else default
 
 
 def need_steps(run: Run, least: int = 1) -> int:
@@ -44,11 +44,11 @@ def need_steps(run: Run, least: int = 1) -> int:
 
 def batches(run: Run) -> list[Any]:
     """Batches of the model that got the first kept one. Raises NotApplicable where no batch was kept."""
-    found = list(live(run).batches)
-    if not found:
+    recorded = list(live(run).batches)
+    if not recorded:
         raise NotApplicable("the watch kept no batch of a model")
-    main = model_of(run, found[0])
-    return [batch for batch in found if model_of(run, batch) is main]
+    main = model_of(run, recorded[0])
+    return [batch for batch in recorded if model_of(run, batch) is main]
 
 
 def model_of(run: Run, batch: Any) -> torch.nn.Module:

@@ -28,7 +28,7 @@ def _counts() -> dict[str, dict[str, list[int]]]:
 def score(instrument: str, cause: str) -> float:
     """Return how often this instrument is right, from 0 to 1, when it names this cause on a script that is new to it."""
     causes = _counts().get(instrument, {})
-    firings, hits = [sum(one) for one in zip(*causes.values(), strict=True)] or (0, 0)
+    firings, hits = [sum(column) for column in zip(*causes.values(), strict=True)] or (0, 0)
     whole = (hits + 1) / (firings + 2)
     firings, hits = causes.get(cause, (0, 0))
     return (hits + 2 * whole) / (firings + 2)
@@ -36,15 +36,15 @@ def score(instrument: str, cause: str) -> float:
 
 def refuted(verdicts: Iterable[Verdict], effects: Container[str] = ()) -> set[str]:
     """Return the causes that a measurement excludes, whatever else names them. `effects`: what broken contracts explain."""
-    numbers: dict[str, Any] = {one.instrument: one.numbers for one in verdicts if not one.fired}
-    found = set()
+    numbers: dict[str, Any] = {verdict.instrument: verdict.numbers for verdict in verdicts if not verdict.fired}
+    causes = set()
     if numbers.get("double_normalisation", {}).get("log_prob_spread", 0) > 1:
-        found.add("loss/double_softmax")  # log-softmax of probabilities spans at most 1 nat
+        causes.add("loss/double_softmax")  # log-softmax of probabilities spans at most 1 nat
     if numbers.get("retain_graph", {}).get("kept_share") == 0:
-        found.add("memory/retain_graph_left_on")
+        causes.add("memory/retain_graph_left_on")
     if "negative loss" in effects:
-        found.add("loss/sign_flipped")
-    return found
+        causes.add("loss/sign_flipped")
+    return causes
 
 
 def weighed(verdicts: Iterable[Verdict], run: "Run", effects: Container[str] = ()) -> list[Verdict]:
@@ -54,9 +54,11 @@ def weighed(verdicts: Iterable[Verdict], run: "Run", effects: Container[str] = (
     """
     verdicts = list(verdicts)
     out = refuted(verdicts, effects)
-    found = []
-    for one in verdicts:
-        left = [suspect for suspect in one.suspects if suspect.cause not in out and possible(suspect.cause, run)]
-        scored = (replace(each, score=min(each.score, score(one.instrument, each.cause))) for each in left)
-        found.append(replace(one, fired=one.fired and bool(left or not one.suspects), suspects=tuple(scored)))
-    return found
+    weighted = []
+    for verdict in verdicts:
+        left = [suspect for suspect in verdict.suspects if suspect.cause not in out and possible(suspect.cause, run)]
+        scored = (replace(each, score=min(each.score, score(verdict.instrument, each.cause))) for each in left)
+        weighted.append(
+            replace(verdict, fired=verdict.fired and bool(left or not verdict.suspects), suspects=tuple(scored))
+        )
+    return weighted

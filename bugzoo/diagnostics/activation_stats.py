@@ -99,8 +99,8 @@ class _Activations(TorchDispatchMode):
             units = 1 if result.ndim >= 4 else result.ndim - 1  # channels of images, else the last axis
             others = tuple(axis for axis in range(result.ndim) if axis != units)
             above = (result > 0).any(dim=others) if others else result > 0
-            seen = self.alive.get(self.place)
-            self.alive[self.place] = above if seen is None or seen.shape != above.shape else seen | above
+            before = self.alive.get(self.place)
+            self.alive[self.place] = above if before is None or before.shape != above.shape else before | above
             self.place += 1
         elif name in ("tanh", "sigmoid") and result.is_floating_point():
             edge = result.abs() > 0.97 if name == "tanh" else (result > 0.97) | (result < 0.03)
@@ -124,12 +124,12 @@ def _growth(run: Run) -> tuple[float | None, float | None]:
 def measure(run: Run) -> Numbers:
     """Shares between 0 and 1, and the growth of the spread. Raises NotApplicable without a batch."""
     need_steps(run, 2)
-    kept = batches(run)
+    examples = batches(run)
     alive: dict[int, torch.Tensor] = {}
     saturated = bounded = samples = 0
     finite = True
-    with quiet(model_of(run, kept[-1])) as model:
-        for batch in kept:
+    with quiet(model_of(run, examples[-1])) as model:
+        for batch in examples:
             with _Activations(alive) as activations:
                 out = call(model, batch.args, batch.kwargs)
             saturated, bounded = saturated + activations.saturated, bounded + activations.bounded

@@ -166,10 +166,10 @@ def _compared(batch: Any) -> torch.Tensor | None:
 def _largest_loader() -> int:
     """Batches of the largest loader that is alive; 0 without one, or if none has a length."""
     most = 0
-    for one in gc.get_objects():
-        if issubclass(type(one), DataLoader):  # isinstance() asks a lazy module for its __class__
+    for candidate in gc.get_objects():
+        if issubclass(type(candidate), DataLoader):  # isinstance() asks a lazy module for its __class__
             try:
-                most = max(most, len(one))
+                most = max(most, len(candidate))
             except TypeError:  # of a stream
                 continue
     return most
@@ -186,15 +186,15 @@ def _repeated_epochs(run: Run) -> dict[str, float]:
     epochs = steps / max(len(loader), 1)
     if epochs < 2:
         raise NotApplicable("training had fewer than 2 epochs")
-    kept = [
+    pairs = [
         (batch.step, batch.targets.flatten().cpu())
         for batch in permitted(run).first_batches
         if batch.step <= len(loader) and batch.targets is not None and _tells(batch.targets)
     ]
-    if not kept:
+    if not pairs:
         raise NotApplicable(f"no batch with {LEAST} different targets was kept")
-    now = _batches_now(loader, max(step for step, _ in kept))
-    same = [any(torch.equal(targets, x) for x in now[step - 1]) for step, targets in kept]
+    now = _batches_now(loader, max(step for step, _ in pairs))
+    same = [any(torch.equal(targets, x) for x in now[step - 1]) for step, targets in pairs]
     return {"repeated_epoch_share": sum(same) / len(same), "epochs": float(epochs)}
 
 
@@ -204,9 +204,13 @@ def _tells(targets: torch.Tensor) -> bool:
 
 def _batches_now(loader: Any, batches: int) -> list[list[torch.Tensor]]:
     """The flattened tensors of the first batches that the loader would give now; generators stay as they are."""
-    own = [one for one in {loader.generator, getattr(loader.sampler, "generator", None)} if one is not None]
+    generators = [
+        generator
+        for generator in {loader.generator, getattr(loader.sampler, "generator", None)}
+        if generator is not None
+    ]
     try:
-        with same_random(*own):
+        with same_random(*generators):
             order = iter(loader.batch_sampler)
             rows = [next(order) for _ in range(batches)]
             fetched = [loader.collate_fn([loader.dataset[row] for row in some]) for some in rows]

@@ -65,8 +65,8 @@ def _variance(layer: Any) -> torch.Tensor:
 def measure(run: Run) -> Numbers:
     """Counts, and a root mean square. Raises NotApplicable for a model without BatchNorm, or one that cannot be called again."""
     need_steps(run, 1)
-    kept = batches(run)
-    model = model_of(run, kept[-1])
+    examples = batches(run)
+    model = model_of(run, examples[-1])
     layers = _averages(model)
     if not layers:
         raise NotApplicable("the model has no trained BatchNorm layer with running averages")
@@ -82,7 +82,7 @@ def measure(run: Run) -> Numbers:
     hooks = [layer.register_forward_pre_hook(entered) for layer in layers]
     try:
         with quiet(model, training=True):
-            for batch in kept:
+            for batch in examples:
                 call(model, batch.args, batch.kwargs)
     except Exception as error:
         raise NotApplicable(f"the model cannot be called again ({type(error).__name__})") from None

@@ -71,8 +71,8 @@ class Symptom:
             return False
         if not self.cause:
             return True
-        found = report(run)
-        same = [one for one in found.suspects[:1] if one.cause == self.cause]
+        summary = report(run)
+        same = [suspect for suspect in summary.suspects[:1] if suspect.cause == self.cause]
         return bool(same) and (not self.statement or self._blamed(same[0], run))
 
     def _blamed(self, suspect: Ranked, run: Run) -> bool:
@@ -112,46 +112,47 @@ def bug_report(
     place = Path(folder)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise UserError(f"{str(place)!r} exists and is not empty. Name a new folder.")
-    found = checkup(path, argv, seconds=seconds, most_reruns=0)
-    symptom = Symptom.of(found)
-    assert found.run is not None
+    original = checkup(path, argv, seconds=seconds, most_reruns=0)
+    symptom = Symptom.of(original)
+    assert original.run is not None
     source = Path(path).read_text(encoding="utf-8")
     names = sorted({*symptom.instruments, "crash"}) if symptom.cause else ["crash"]
     job = Job(
         source,
         file=str(Path(path).resolve()),
-        limits=Limits(seconds=max(LEAST_SECONDS, min(3 * found.seconds, seconds))),
+        limits=Limits(seconds=max(LEAST_SECONDS, min(3 * original.seconds, seconds))),
         after=f"{__name__}:measure",
         after_args={"names": names},
         argv=argv,
         cwd=str(Path(path).resolve().parent),
         overlay=True,
     )
-    once = found.run.writes.repeats if found.run.writes is not None else ""
+    once = original.run.writes.repeats if original.run.writes is not None else ""
 
     def ask(sources: list[str]) -> list[bool]:
         return [symptom.shown(run) for run in run_many([replace(job, source=text) for text in sources])]
 
     shrinker = Shrinker(ask, told, cores(), time.monotonic() + budget)
     minimal = source if once else shrinker.shrink(source)
-    shown = any(shrinker.known.values())
-    minimal = minimal if shown else source
+    reproduced = any(shrinker.known.values())
+    minimal = minimal if reproduced else source
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"{str(place)!r} cannot be created: {error.strerror}. Name another folder.") from None
     write_atomic(place / "original.py", source)
     write_atomic(place / "minimal.py", minimal)
-    again = found if once else checkup(place / "minimal.py", argv, seconds=seconds, most_reruns=0)
+    again = original if once else checkup(place / "minimal.py", argv, seconds=seconds, most_reruns=0)
     write_atomic(
-        place / "checkup.json", json.dumps({"original": found.to_json(), "minimal": again.to_json()}, indent=1) + "\n"
+        place / "checkup.json",
+        json.dumps({"original": original.to_json(), "minimal": again.to_json()}, indent=1) + "\n",
     )
     lines = len(minimal.splitlines())
     hashing = replace(job, after=f"{__name__}:hashed", after_args={})
     data = {} if once else run_worker(hashing).readings.get("data", Reading()).numbers
-    write_atomic(place / "report.md", page(found, symptom, lines, Path(path), argv, data))
+    write_atomic(place / "report.md", page(original, symptom, lines, Path(path), argv, data))
     return {
-        "cause": symptom.cause, "lines": lines, "before": len(source.splitlines()), "tries": shrinker.tries, "shown": shown,
+        "cause": symptom.cause, "lines": lines, "before": len(source.splitlines()), "tries": shrinker.tries, "shown": reproduced,
         "not_shortened": once,
     }  # fmt: skip
 
@@ -165,10 +166,10 @@ def page(
     found: Report, symptom: Symptom, lines: int, path: Path, argv: tuple[str, ...], data: Mapping[str, Any]
 ) -> str:
     """`report.md`, for a reader who has not seen the script."""
-    run, said = found.run, []
+    run, bullets = found.run, []
     for suspect in found.suspects[:3]:
         at = f", line {suspect.line} of original.py" if suspect.line else ""
-        said.append(f"- `{suspect.cause}` ({suspect.score:.2f}{at}): {suspect.reason}")
+        bullets.append(f"- `{suspect.cause}` ({suspect.score:.2f}{at}): {suspect.reason}")
     error = symptom.error
     where = {name: value for name, value in environment().items() if value is not None}
     settings = _settings(run.source) if run is not None else {}
@@ -182,14 +183,14 @@ def page(
             "",
             f"The run ended as {found.run_outcome} after {found.steps} optimizer steps, in {found.seconds:.1f} s.",
             *([f"`{error[0]}: {error[1]}`"] if error else []),
-            *said,
-            *(["", found.why] if found.why and not said else []),
+            *bullets,
+            *(["", found.why] if found.why and not bullets else []),
             "",
             "## Environment",
             "",
             *(f"- {name}: {value}" for name, value in where.items()),
             *(f"- git: {line}" for line in _revision(path.parent)),
-            *(f"- argument: `{one}`" for one in argv),
+            *(f"- argument: `{argument}`" for argument in argv),
             *(f"- setting: `{name} = {value}`" for name, value in settings.items()),
             *(f"- first batch: {tensor}, sha256 {digest}" for tensor, digest in data.items()),
             "",
@@ -199,25 +200,25 @@ def page(
 
 def _settings(source: str) -> dict[str, str]:
     """Constants that the script assigns at its top level, as they are written there."""
-    found = {}
+    settings = {}
     for node in parse(source).body:
         if (
             isinstance(node, ast.Assign)
             and isinstance(node.value, ast.Constant)
             and isinstance(node.targets[0], ast.Name)
         ):
-            found[node.targets[0].id] = ast.unparse(node.value)
-    return found
+            settings[node.targets[0].id] = ast.unparse(node.value)
+    return settings
 
 
 def hashed(run: Run) -> dict[str, Any]:
     """{"data": the tensors of the first batch, each with a hash of its bytes}. Called in the worker."""
-    kept = getattr(run.trace, "live", None)
-    batches = kept.batches[:1] if kept is not None else []
-    given = [one.detach().cpu().contiguous() for batch in batches for one in tensors((batch.args, batch.kwargs))]
+    watched = getattr(run.trace, "live", None)
+    batches = watched.batches[:1] if watched is not None else []
+    inputs = [tensor.detach().cpu().contiguous() for batch in batches for tensor in tensors((batch.args, batch.kwargs))]
     numbers = {
-        describe(one): hashlib.sha256(one.reshape(-1).view(torch.uint8).numpy().tobytes()).hexdigest()[:16]
-        for one in given
+        describe(tensor): hashlib.sha256(tensor.reshape(-1).view(torch.uint8).numpy().tobytes()).hexdigest()[:16]
+        for tensor in inputs
     }
     return {"data": Reading(numbers)}
 
@@ -227,10 +228,10 @@ def _revision(folder: Path) -> list[str]:
 
     def git(*words: str) -> str:
         try:
-            done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=10)
+            process = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=10)
         except (OSError, subprocess.TimeoutExpired):
             return ""
-        return done.stdout.strip() if not done.returncode else ""
+        return process.stdout.strip() if not process.returncode else ""
 
     revision = git("rev-parse", "HEAD")
     return [f"{revision}{', with uncommitted changes' if git('status', '--porcelain') else ''}"] if revision else []

@@ -117,8 +117,8 @@ def tidy(text: object) -> str:
 @cache
 def _known() -> dict[str, str]:
     """Each accepted text, tidied -> the word of the form."""
-    said = {tidy(text): cause(key).word for key, row in rows().items() for text in row.also}
-    return said | {tidy(word): word for word in words()}
+    synonyms = {tidy(text): cause(key).word for key, row in rows().items() for text in row.also}
+    return synonyms | {tidy(word): word for word in words()}
 
 
 def named(text: object) -> str:
@@ -126,15 +126,15 @@ def named(text: object) -> str:
 
     Raises UserError, with the whole list, for anything else.
     """
-    given = str(text or "").strip()
-    if "/" in given and (word := cause(given).word) != OTHER:
+    typed = str(text or "").strip()
+    if "/" in typed and (word := cause(typed).word) != OTHER:
         return word
-    if found := _known().get(tidy(given)):
-        return found
-    near = dict.fromkeys(_known()[name] for name in difflib.get_close_matches(tidy(given), _known(), 3, 0.6))
+    if match := _known().get(tidy(typed)):
+        return match
+    near = dict.fromkeys(_known()[name] for name in difflib.get_close_matches(tidy(typed), _known(), 3, 0.6))
     guess = f" Did you mean {' or '.join(repr(word) for word in near)}?" if near else ""
     listed = "\n".join(f"  {word}" for word in words())
-    raise UserError(f"{given[:80]!r} is not a known cause.{guess} Choose one of\n{listed}")
+    raise UserError(f"{typed[:80]!r} is not a known cause.{guess} Choose one of\n{listed}")
 
 
 def says(text: object, fault_id: str, params: Mapping[str, Any] | None = None) -> bool:

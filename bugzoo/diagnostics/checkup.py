@@ -87,7 +87,7 @@ class Report:
 
     def belonging(self, suspect: Ranked) -> list[Ranked]:
         """The other suspects that belong to this one."""
-        return [one for one in self.suspects if one is not suspect and root(one, self.suspects) is suspect]
+        return [other for other in self.suspects if other is not suspect and root(other, self.suspects) is suspect]
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; line numbers from 1, scores from 0 to 1."""
@@ -137,7 +137,7 @@ class Report:
 def report(run: "Run", path: str | None = None) -> Report:
     """The report on a measured run."""
     findings = broken(run)
-    verdicts = weighed(judge_all(run.readings), run, [one.effect for one in findings if not one.silenced])
+    verdicts = weighed(judge_all(run.readings), run, [finding.effect for finding in findings if not finding.silenced])
     file = path or run.file or "the watched code"
     steps = len(run.trace.step)
     skipped = [
@@ -163,13 +163,13 @@ def report(run: "Run", path: str | None = None) -> Report:
 def _readings(verdicts: Iterable[Verdict], suspects: Iterable[Ranked], weak: Iterable[Ranked]) -> list[Measured]:
     """Return what fired and names none of the suspects. A crash is told as the run's ending."""
     named, order = {one.cause for one in suspects}, [one.cause for one in weak]
-    found = []
+    measured = []
     for one in verdicts:
         causes = {suspect.cause for suspect in one.suspects}
         if one.fired and not causes & named and one.instrument not in ("crash", "five_minute_checklist"):
             could_be = tuple(sorted(causes, key=lambda name: order.index(name) if name in order else len(order)))
-            found.append(Measured(one.instrument, one.message, could_be))
-    return found
+            measured.append(Measured(one.instrument, one.message, could_be))
+    return measured
 
 
 def likeliest_first(verdicts: Iterable[Verdict]) -> list[Verdict]:
@@ -194,9 +194,9 @@ def hint(run: "Run") -> str:
     """What to type next if a script did not reach its training; "" if that is unknown."""
     error = run.trace.error or {}
     kind, message = error.get("type"), str(error.get("message"))
-    said = [line.strip() for line in run.stdout.splitlines() if line.strip()]
+    printed = [line.strip() for line in run.stdout.splitlines() if line.strip()]
     if kind == "SystemExit":
-        last = f" Its last output: {said[-1][:200]}" if said else ""
+        last = f" Its last output: {printed[-1][:200]}" if printed else ""
         return f".{last} Give the script's own arguments after `--`, as in `bugzoo checkup train.py -- --epochs 2`"
     if kind == "ModuleNotFoundError":
         return ". Install that module, or run bugzoo in the environment of the script"
@@ -217,15 +217,15 @@ def _ending(run: "Run") -> str:
     line = error.get("line")
     if run.outcome in ("timed_out", "hung"):
         where = f" at line {line}" if line else ""
-        seen = "the time limit stopped the script" if run.outcome == "timed_out" else "the script hung"
-        return f"{seen} after {run.seconds:.0f} s{where}; only the run until then was judged"
+        event = "the time limit stopped the script" if run.outcome == "timed_out" else "the script hung"
+        return f"{event} after {run.seconds:.0f} s{where}; only the run until then was judged"
     text = {
         "stopped": "the run was stopped; only the run until then was judged",
         "finished": "the script finished",
     }.get(run.outcome, f"the run ended as {run.outcome}")
-    said = f"{error.get('type')}: {error.get('message')}".splitlines()[0][:200] if error.get("type") else ""
+    raised = f"{error.get('type')}: {error.get('message')}".splitlines()[0][:200] if error.get("type") else ""
     where = f" at line {line}" if line else ""
-    return text + (f" with {said}{where}" if said else "")
+    return text + (f" with {raised}{where}" if raised else "")
 
 
 def _placed(suspect: Ranked, run: "Run", file: str) -> Ranked:

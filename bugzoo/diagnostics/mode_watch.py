@@ -101,7 +101,9 @@ def sensitive(model: torch.nn.Module) -> list[str]:
 
 def _kept_still(model: torch.nn.Module) -> bool:
     """Is a part with mode-dependent layers frozen, and another one trained? Then eval mode keeps that backbone as it is."""
-    still = [m for m in model.modules() if (own := list(m.parameters())) and not any(p.requires_grad for p in own)]
+    still = [
+        m for m in model.modules() if (weights := list(m.parameters())) and not any(p.requires_grad for p in weights)
+    ]
     return model not in still and any(sensitive(part) for part in still)
 
 

@@ -111,8 +111,8 @@ class Measured:
         """Return the record of numbers that come from another process. Raises TypeError if one that is always there is not."""
         if isinstance(numbers, cls):
             return numbers
-        known = {field.name for field in dataclasses.fields(cls)}
-        return cls(**{key: value for key, value in dict(numbers).items() if key in known})
+        names = {field.name for field in dataclasses.fields(cls)}
+        return cls(**{key: value for key, value in dict(numbers).items() if key in names})
 
     def __getitem__(self, key: str) -> Any:
         """Return a number by its key, as notebooks read it that were handed out; None for what was not measured."""

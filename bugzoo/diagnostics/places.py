@@ -90,8 +90,8 @@ def kept(source: Source) -> Any:
             and any(isinstance(n, ast.Name) and n.id in names for n in _plain(node.value))
             and node not in losses
         ):
-            own = isinstance(node, ast.Assign) and about_itself(node, name_of(node.targets[0]))  # total = total + loss
-            if isinstance(node, ast.AugAssign) or isinstance(node.targets[0], ast.Subscript) or own:
+            adds = isinstance(node, ast.Assign) and about_itself(node, name_of(node.targets[0]))  # total = total + loss
+            if isinstance(node, ast.AugAssign) or isinstance(node.targets[0], ast.Subscript) or adds:
                 return node
     return weak
 
@@ -110,8 +110,8 @@ def optimizer(source: Source) -> Any:
     for node in source.statements(ast.Call):
         if any(k.arg == "lr" for k in node.keywords) and node.args:
             return node
-    found = source.calls("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "LBFGS", "NAdam", "RAdam", "Adamax")
-    return found[0] if found else None
+    calls = source.calls("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "LBFGS", "NAdam", "RAdam", "Adamax")
+    return calls[0] if calls else None
 
 
 def rate(source: Source) -> Any:
@@ -120,13 +120,13 @@ def rate(source: Source) -> Any:
     value = next((k.value for k in getattr(node, "keywords", []) if k.arg == "lr"), None)
     if value is None and len(getattr(node, "args", [])) > 1:
         value = node.args[1]
-    wanted = last_name(value) if value is not None else ""
-    given: list[Any] = [n for n in source.statements(ast.Assign) if any(last_name(t) == wanted for t in targets(n))]
-    given += [n for n in source.statements(ast.AnnAssign) if last_name(n.target) == wanted and n.value is not None]
+    name = last_name(value) if value is not None else ""
+    nodes: list[Any] = [n for n in source.statements(ast.Assign) if any(last_name(t) == name for t in targets(n))]
+    nodes += [n for n in source.statements(ast.AnnAssign) if last_name(n.target) == name and n.value is not None]
     if isinstance(value, ast.Attribute):  # args.lr, cfg.lr
-        given += [n for n in source.calls("add_argument") if any(_flag(a) == wanted for a in n.args)]
-    given = [n for n in given if not isinstance(n, ast.Assign) or isinstance(n.value, ast.Constant | ast.BinOp)]
-    return given[0] if wanted and len(given) == 1 else node
+        nodes += [n for n in source.calls("add_argument") if any(_flag(a) == name for a in n.args)]
+    nodes = [n for n in nodes if not isinstance(n, ast.Assign) or isinstance(n.value, ast.Constant | ast.BinOp)]
+    return nodes[0] if name and len(nodes) == 1 else node
 
 
 def _flag(node: ast.AST) -> str:
@@ -143,15 +143,15 @@ def mixed(source: Source) -> Any:
         indices = {ast.dump(arg.slice) for arg in call.args if isinstance(arg, ast.Subscript)}
         if len(indices) > 1:
             return call
-    found: list[Any] = []
+    nodes: list[Any] = []
     for node in source.statements(ast.Assign):
         index = node.value.slice if isinstance(node.value, ast.Subscript) else None
         if index is not None and source.calls(*_MIXERS, within=index):
-            found.append(node)
-    if not found:
-        found = [n for n in source.calls(*_MIXERS) if last_name(n.func) != "randperm" and not loops(n)]
-    together = len({function(n) for n in found}) == 1  # shuffle(x) and shuffle(y), one after the other
-    return max(found, key=lambda n: n.lineno) if together and len(found) <= 2 else None
+            nodes.append(node)
+    if not nodes:
+        nodes = [n for n in source.calls(*_MIXERS) if last_name(n.func) != "randperm" and not loops(n)]
+    together = len({function(n) for n in nodes}) == 1  # shuffle(x) and shuffle(y), one after the other
+    return max(nodes, key=lambda n: n.lineno) if together and len(nodes) <= 2 else None
 
 
 def attention(source: Source) -> Any:
@@ -170,8 +170,8 @@ def attention(source: Source) -> Any:
                 )
                 if masks and any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(node)):
                     return node
-    found = [n for n in source.calls("softmax") if function(n) is not None]
-    return found[0] if found else None
+    calls = [n for n in source.calls("softmax") if function(n) is not None]
+    return calls[0] if calls else None
 
 
 def _masks(node: ast.AST) -> bool:
@@ -181,13 +181,13 @@ def _masks(node: ast.AST) -> bool:
 
 
 def softmax_in_model(source: Source) -> Any:
-    found = [n for n in source.calls("softmax", "scaled_dot_product_attention") if function(n) is not None]
-    return found[0] if found else None
+    calls = [n for n in source.calls("softmax", "scaled_dot_product_attention") if function(n) is not None]
+    return calls[0] if calls else None
 
 
 def in_place(source: Source) -> Any:
     """The only statement in a forward() that changes a tensor in place."""
-    found = []
+    nodes = []
     for home in source.statements(ast.FunctionDef):
         if home.name != "forward":
             continue
@@ -199,13 +199,13 @@ def in_place(source: Source) -> Any:
             )
             written = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
             if isinstance(node, ast.AugAssign) or inplace or written:
-                found.append(node)
-    return found[0] if found and len({n.lineno for n in found}) == 1 else None
+                nodes.append(node)
+    return nodes[0] if nodes and len({n.lineno for n in nodes}) == 1 else None
 
 
 def workers(source: Source) -> Any:
-    found = source.calls("DataLoader")
-    return found[0] if found else None
+    calls = source.calls("DataLoader")
+    return calls[0] if calls else None
 
 
 def left_out(source: Source) -> Any:

@@ -21,7 +21,7 @@ __all__ = [
 
 def walk(package: ModuleType, prefix: str = "") -> dict[str, Fault]:
     """The faults of one package, id -> Fault. Raises ValueError for a file without a valid FAULT."""
-    found: dict[str, Fault] = {}
+    by_id: dict[str, Fault] = {}
     for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         tail = info.name.removeprefix(package.__name__ + ".")
         if info.ispkg or "." not in tail:  # families are folders; files at the top are machinery
@@ -35,26 +35,26 @@ def walk(package: ModuleType, prefix: str = "") -> dict[str, Fault]:
         if fault.symptom not in SYMPTOMS:
             raise ValueError(f"{info.name}: symptom {fault.symptom!r} is not one of {', '.join(SYMPTOMS)}")
         fault_id = prefix + tail.replace(".", "/")
-        found[fault_id] = replace(fault, id=fault_id, report=module.__doc__.strip())
-    return found
+        by_id[fault_id] = replace(fault, id=fault_id, report=module.__doc__.strip())
+    return by_id
 
 
 @cache
 def catalogue() -> dict[str, Fault]:
     """All faults, built-in and from installed packs, sorted by id. Two packs with one prefix raise ValueError."""
-    found = walk(importlib.import_module(__name__))
+    by_id = walk(importlib.import_module(__name__))
     for entry in entry_points(group="bugzoo.faults"):
         more = walk(entry.load(), prefix=f"{entry.name}:")
-        clash = sorted(found.keys() & more.keys())
+        clash = sorted(by_id.keys() & more.keys())
         if clash:
             raise ValueError(f"two fault packs are named {entry.name!r}; both define {clash[0]}")
-        found |= more
-    return dict(sorted(found.items()))
+        by_id |= more
+    return dict(sorted(by_id.items()))
 
 
 def load(fault_id: str) -> Fault:
     """One fault by id. Raises UserError with the nearest names for an unknown one."""
-    known = catalogue()
-    if fault_id not in known:
-        raise unknown("fault", fault_id, known, "bugzoo list")
-    return known[fault_id]
+    by_id = catalogue()
+    if fault_id not in by_id:
+        raise unknown("fault", fault_id, by_id, "bugzoo list")
+    return by_id[fault_id]

@@ -19,7 +19,12 @@ def trains(script: Script, place: Place) -> bool:
 def judges(script: Script, place: Place) -> bool:
     """Under it a model is run over data: a loop, or a function named after an evaluation."""
     under = next(
-        (one for one in place.node.ancestors() if one.kind() in ("with_statement", "decorated_definition")), place.node
+        (
+            ancestor
+            for ancestor in place.node.ancestors()
+            if ancestor.kind() in ("with_statement", "decorated_definition")
+        ),
+        place.node,
     )
     return under.find(kind="for_statement") is not None
 
@@ -39,7 +44,9 @@ def not_within(names: str) -> Condition:
     """It stands in no function whose name has one of these (a regular expression)."""
 
     def holds(script: Script, place: Place) -> bool:
-        around = (one.field("name") for one in place.node.ancestors() if one.kind() == "function_definition")
+        around = (
+            ancestor.field("name") for ancestor in place.node.ancestors() if ancestor.kind() == "function_definition"
+        )
         return not any(name is not None and re.search(names, name.text()) for name in around)
 
     return holds
@@ -52,7 +59,9 @@ def loops(script: Script, place: Place) -> bool:
 
 def top_level(script: Script, place: Place) -> bool:
     """It stands in no function and no class."""
-    return not any(one.kind() in ("function_definition", "class_definition") for one in place.node.ancestors())
+    return not any(
+        ancestor.kind() in ("function_definition", "class_definition") for ancestor in place.node.ancestors()
+    )
 
 
 def alone(script: Script, place: Place) -> bool:
@@ -111,9 +120,9 @@ def not_together(one: str, two: str) -> Condition:
 
     def holds(script: Script, place: Place) -> bool:
         names = place.names()
-        wanted = {names.get(one), names.get(two)}
+        pair = {names.get(one), names.get(two)}
         lefts = (node.field("left") for node in script.root.find_all(kind="assignment"))
-        return not any(left is not None and wanted <= set(map(str.strip, left.text().split(","))) for left in lefts)
+        return not any(left is not None and pair <= set(map(str.strip, left.text().split(","))) for left in lefts)
 
     return holds
 
@@ -130,8 +139,8 @@ def lacks(name: str) -> Condition:
 
 def text_is(name: str, pattern: str) -> Condition:
     """A metavariable is there and all of its text matches, whatever the case."""
-    wanted = re.compile(pattern, re.IGNORECASE | re.DOTALL)
-    return lambda script, place: name in place.pieces and bool(wanted.fullmatch(place.pieces[name].text))
+    expression = re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    return lambda script, place: name in place.pieces and bool(expression.fullmatch(place.pieces[name].text))
 
 
 def text_is_not(name: str, pattern: str) -> Condition:

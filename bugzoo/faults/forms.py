@@ -57,12 +57,12 @@ class Call:
 
     def _bound(self, called: Called) -> dict[str, Piece]:
         pieces, free = {}, iter([value for keyword, value in called.arguments if keyword is None])
-        given = {keyword: value for keyword, value in called.arguments if keyword not in (None, "*")}
+        by_keyword = {keyword: value for keyword, value in called.arguments if keyword not in (None, "*")}
         for text in self.arguments:
             name, _, keywords = text.partition("=")
-            value = next((given[keyword] for keyword in keywords.split("|") if keyword in given), None) or next(
-                free, None
-            )
+            value = next(
+                (by_keyword[keyword] for keyword in keywords.split("|") if keyword in by_keyword), None
+            ) or next(free, None)
             if value is not None:
                 pieces[name] = value
         return pieces
@@ -83,8 +83,8 @@ class Pattern:
     def names(self) -> frozenset[str]:
         """The metavariables that a match has."""
         groups = [re.compile(text).groupindex for text in self.inside.values()]
-        found = re.findall(r"\$([A-Z_][A-Z0-9_]*)", self.text)
-        return frozenset(found) | {name for group in groups for name in group}
+        metavariables = re.findall(r"\$([A-Z_][A-Z0-9_]*)", self.text)
+        return frozenset(metavariables) | {name for group in groups for name in group}
 
     def find(self, script: Script) -> Iterator[Place]:
         """Every match, in order."""
@@ -93,9 +93,9 @@ class Pattern:
             for name, text in self.inside.items():
                 if name in pieces and (part := re.search(text, pieces[name].text, re.DOTALL)):
                     pieces |= _groups(part, pieces[name])
-            found = script.place(place.node, pieces, left=self.left) if self.inside or self.left else place
-            if all(condition(script, found) for condition in self.where):
-                yield found
+            match = script.place(place.node, pieces, left=self.left) if self.inside or self.left else place
+            if all(condition(script, match) for condition in self.where):
+                yield match
 
 
 @dataclass(frozen=True)
@@ -126,17 +126,17 @@ class Number:
             "pair": (("pair", "key", "value"),),
             "keyword": (("keyword_argument", "name", "value"),),
         }
-        wanted = re.compile(self.name, re.IGNORECASE)
+        expression = re.compile(self.name, re.IGNORECASE)
         for kind in self.kinds:
             if kind == "option":
-                yield from self._options(script, wanted)
+                yield from self._options(script, expression)
                 continue
             for syntax, left, right in fields[kind]:
                 for node in script.root.find_all(kind=syntax):
                     name, value = node.field(left), node.field(right)
                     if name is None or value is None or not _NUMBER.fullmatch(value.text()):
                         continue
-                    if wanted.fullmatch(last_part(name.text().strip("'\""))):
+                    if expression.fullmatch(last_part(name.text().strip("'\""))):
                         yield script.place(node, {self.value: piece(value)})
 
     def _options(self, script: Script, wanted: re.Pattern[str]) -> Iterator[Place]:
@@ -168,11 +168,11 @@ class Header:
 
     def find(self, script: Script) -> Iterator[Place]:
         """Every match, in order."""
-        wanted = re.compile(self.expression, re.DOTALL)
+        expression = re.compile(self.expression, re.DOTALL)
         for called in script.calls:
-            if not wanted.fullmatch(called.node.text()):
+            if not expression.fullmatch(called.node.text()):
                 continue
-            parents = [one.kind() for one in called.node.ancestors()][:2]
+            parents = [ancestor.kind() for ancestor in called.node.ancestors()][:2]
             if (self.kind == "with" and parents[:1] == ["with_item"]) or (
                 self.kind == "decorator" and parents[:1] == ["decorator"]
             ):
@@ -211,11 +211,11 @@ class Idiom:
         return script.found[self]
 
     def _find(self, script: Script) -> list[Place]:
-        found: dict[tuple[int, int], Place] = {}
+        places: dict[tuple[int, int], Place] = {}
         for form in self.forms:
             for place in form.find(script):
-                found.setdefault((place.start, place.end), place)
-        return [found[key] for key in sorted(found)]
+                places.setdefault((place.start, place.end), place)
+        return [places[key] for key in sorted(places)]
 
     def best(self, script: Script, places: list[Place]) -> list[Place]:
         """Those of `places` that are meant."""

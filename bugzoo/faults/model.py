@@ -62,9 +62,9 @@ class Change:
 
     def __str__(self) -> str:
         """As it is written in a fault file."""
-        said = [(f"{name}=" if name else "") + " | ".join(map(repr, texts)) for name, texts in self.texts]
-        said += [f"given={', '.join(map(repr, self.given))}"] if self.given else []
-        return f"{self.how}({', '.join([self.place.name, *said])})"
+        parts = [(f"{name}=" if name else "") + " | ".join(map(repr, texts)) for name, texts in self.texts]
+        parts += [f"given={', '.join(map(repr, self.given))}"] if self.given else []
+        return f"{self.how}({', '.join([self.place.name, *parts])})"
 
 
 @dataclass(frozen=True)
@@ -140,18 +140,18 @@ class Needs:
 
     def to_json(self) -> dict[str, bool | int | float]:
         """What differs from an ordinary run, name -> value."""
-        found = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in found.items() if value != getattr(Needs(), name)}
+        needs = {need.name: getattr(self, need.name) for need in fields(self)}
+        return {name: value for name, value in needs.items() if value != getattr(Needs(), name)}
 
     def __str__(self) -> str:
-        said = {
+        phrases = {
             "cuda": "a CUDA device",
             "ranks": f"{self.ranks} processes",
             "memory_mib": f"a memory limit of {self.memory_mib} MiB",
             "seconds": f"a time limit of {self.seconds:g} s" if self.seconds is not None else "",
             "compile": "torch.compile",
         }
-        return ", ".join(said[name] for name in self.to_json())
+        return ", ".join(phrases[name] for name in self.to_json())
 
 
 @dataclass(frozen=True)

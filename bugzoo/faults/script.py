@@ -73,7 +73,7 @@ def fill(pattern: str, names: Mapping[str, str]) -> str:
 
 def metavariables(text: str) -> set[str]:
     """Names of the metavariables in a pattern or a replacement."""
-    return {many or one for many, one in _META.findall(text)} - {""}
+    return {many or single for many, single in _META.findall(text)} - {""}
 
 
 def statements(pattern: str) -> list[str]:
@@ -86,10 +86,10 @@ def statements(pattern: str) -> list[str]:
 
 def statement(node: SgNode) -> SgNode:
     """The statement that a node belongs to: the one of its ancestors that stands in a block."""
-    for one in (node, *node.ancestors()):
-        parent = one.parent()
+    for candidate in (node, *node.ancestors()):
+        parent = candidate.parent()
         if parent is None or parent.kind() in ("module", "block"):
-            return one
+            return candidate
     return node
 
 
@@ -118,13 +118,13 @@ class Script:
     def place(self, node: SgNode, pieces: Mapping[str, Piece], last: SgNode | None = None, left: str = "") -> Place:
         """A match; `last` is the last of several statements. `PLACE` and `RESULT` are added to its metavariables."""
         begin, stop = node.range().start, (last or node).range().end
-        found = dict(pieces)
-        found["PLACE"] = Piece(begin.index, stop.index, self.source[begin.index : stop.index])
+        named = dict(pieces)
+        named["PLACE"] = Piece(begin.index, stop.index, self.source[begin.index : stop.index])
         if (result := _result(node)) is not None:
-            found.setdefault("RESULT", piece(result))
-        if (own := _own(node)) is not None:
-            found["SELF"] = own
-        return Place(begin.index, stop.index, begin.line + 1, stop.line + 1, found, node, left)
+            named.setdefault("RESULT", piece(result))
+        if (instance := _own(node)) is not None:
+            named["SELF"] = instance
+        return Place(begin.index, stop.index, begin.line + 1, stop.line + 1, named, node, left)
 
     def pattern(self, text: str, where: tuple[str, ...] = ()) -> list[Place]:
         """Every place where a pattern (one statement, or several in a row) matches, in order."""
@@ -139,13 +139,13 @@ class Script:
 
     def _match(self, text: str, where: tuple[str, ...]) -> list[Place]:
         first, *rest = statements(text)
-        found: dict[tuple[int, int], Place] = {}
+        places: dict[tuple[int, int], Place] = {}
         for node in self.root.find_all(pattern=first):
             pieces, last = self._capture(node, first), node
             if rest:
                 last = _whole(node)
             for pattern in rest:
-                filled = fill(pattern, {name: one.text for name, one in pieces.items()})
+                filled = fill(pattern, {name: capture.text for name, capture in pieces.items()})
                 following: SgNode | None = last.next()
                 while following is not None and following.kind() == "comment":
                     following = following.next()
@@ -158,17 +158,17 @@ class Script:
                 pieces |= self._capture(hit, filled)
                 last = following
             else:
-                names = {name: one.text for name, one in pieces.items()}
+                names = {name: capture.text for name, capture in pieces.items()}
                 if all(self.root.find(pattern=fill(pattern, names)) is not None for pattern in where):
                     place = self.place(node, pieces, last)
-                    found[place.start, place.end] = place
-        return [found[key] for key in sorted(found)]
+                    places[place.start, place.end] = place
+        return [places[key] for key in sorted(places)]
 
     def _capture(self, node: SgNode, pattern: str) -> dict[str, Piece]:
         pieces = {}
-        for many, one in _META.findall(pattern):
-            if one and (got := node.get_match(one)) is not None:
-                pieces[one] = piece(got)
+        for many, single in _META.findall(pattern):
+            if single and (got := node.get_match(single)) is not None:
+                pieces[single] = piece(got)
             if many:
                 got_many = node.get_multiple_matches(many)
                 # from first to last, so that commas, line breaks and comments between them stay
@@ -183,32 +183,32 @@ class Script:
 
     def trains(self, node: SgNode) -> bool:
         """Whether a node stands in the loop, or the function, that calls backward()."""
-        for one in node.ancestors():
-            if one.kind() in (*LOOPS, "function_definition", "module"):
-                span = one.range()
+        for ancestor in node.ancestors():
+            if ancestor.kind() in (*LOOPS, "function_definition", "module"):
+                span = ancestor.range()
                 if any(span.start.index <= place < span.end.index for place in self._backwards):
                     return True
-                if one.kind() == "function_definition":
+                if ancestor.kind() == "function_definition":
                     return False
         return False
 
     def evaluates(self, node: SgNode) -> bool:
         """Whether a node stands where no gradient is wanted, or in a function that is named after an evaluation."""
-        for one in node.ancestors():
-            if one.kind() == "with_statement" and _QUIET.search(one.text().partition(":")[0]):
+        for ancestor in node.ancestors():
+            if ancestor.kind() == "with_statement" and _QUIET.search(ancestor.text().partition(":")[0]):
                 return True
-            if one.kind() == "function_definition":
-                around = one.parent()
+            if ancestor.kind() == "function_definition":
+                around = ancestor.parent()
                 if around is not None and around.kind() == "decorated_definition":
-                    if _QUIET.search(self.source[around.range().start.index : one.range().start.index]):
+                    if _QUIET.search(self.source[around.range().start.index : ancestor.range().start.index]):
                         return True
-                if (name := one.field("name")) is not None and _JUDGING.search(name.text()):
+                if (name := ancestor.field("name")) is not None and _JUDGING.search(name.text()):
                     return True
         return False
 
     def loops(self, node: SgNode) -> bool:
         """Whether a node stands in a loop."""
-        return any(one.kind() in LOOPS for one in node.ancestors())
+        return any(ancestor.kind() in LOOPS for ancestor in node.ancestors())
 
     def made_by(self, maker: str) -> frozenset[str]:
         """Last parts of the names that hold what a call of `maker` (a regular expression) made, wherever they are handed on."""
@@ -222,19 +222,19 @@ class Script:
 
 
 def _called(node: SgNode) -> Called | None:
-    function, given = node.field("function"), node.field("arguments")
-    if function is None or given is None:
+    function, argument_list = node.field("function"), node.field("arguments")
+    if function is None or argument_list is None:
         return None
     arguments: list[tuple[str | None, Piece]] = []
-    if given.kind() == "argument_list":
-        for one in given.children():
-            if one.kind() == "keyword_argument":
-                name, value = one.field("name"), one.field("value")
+    if argument_list.kind() == "argument_list":
+        for argument in argument_list.children():
+            if argument.kind() == "keyword_argument":
+                name, value = argument.field("name"), argument.field("value")
                 if name is not None and value is not None:
                     arguments.append((name.text(), piece(value)))
-            elif one.is_named() and one.kind() != "comment":
-                arguments.append(("*" if "splat" in one.kind() else None, piece(one)))
-    around = piece(given)
+            elif argument.is_named() and argument.kind() != "comment":
+                arguments.append(("*" if "splat" in argument.kind() else None, piece(argument)))
+    around = piece(argument_list)
     return Called(node, piece(function), tuple(arguments), Piece(around.start + 1, around.end - 1, around.text[1:-1]))
 
 
@@ -245,10 +245,12 @@ def _whole(node: SgNode) -> SgNode:
 
 def _own(node: SgNode) -> Piece | None:
     """The name by which a method that a node stands in calls its object."""
-    inside = [one for one in node.ancestors() if one.kind() in ("function_definition", "class_definition")]
+    inside = [
+        candidate for candidate in node.ancestors() if candidate.kind() in ("function_definition", "class_definition")
+    ]
     for function, around in pairwise(inside):
         if around.kind() == "class_definition" and function.kind() == "function_definition":
-            first = next((one for one in _children(function, "parameters") if one.is_named()), None)
+            first = next((candidate for candidate in _children(function, "parameters") if candidate.is_named()), None)
             return piece(first) if first is not None and first.text() == "self" else None
     return None
 
@@ -260,15 +262,15 @@ def _children(node: SgNode, name: str) -> list[SgNode]:
 
 def _result(node: SgNode) -> SgNode | None:
     """The left side of the assignment that a node is part of."""
-    for one in (node, *node.ancestors()):
-        if one.kind() in ("assignment", "augmented_assignment"):
-            left = one.field("left")
+    for candidate in (node, *node.ancestors()):
+        if candidate.kind() in ("assignment", "augmented_assignment"):
+            left = candidate.field("left")
             return (
                 None
-                if left is None or (node.range().start.index < left.range().end.index and one is not node)
+                if left is None or (node.range().start.index < left.range().end.index and candidate is not node)
                 else left
             )
-        if one.kind() in ("block", "module", "lambda"):
+        if candidate.kind() in ("block", "module", "lambda"):
             return None
     return None
 
@@ -296,10 +298,10 @@ def _handed_on(script: Script, maker: re.Pattern[str]) -> frozenset[str]:
                 bindings.append((one.text(), two.text()))
     parameters: dict[str, list[str]] = {}
     for node in script.root.find_all(kind="function_definition"):
-        name, given = node.field("name"), node.field("parameters")
-        if name is None or given is None:
+        name, parameter_list = node.field("name"), node.field("parameters")
+        if name is None or parameter_list is None:
             continue
-        listed = [re.split(r"[:=]", one.text())[0].strip() for one in given.children() if one.is_named()]
+        listed = [re.split(r"[:=]", one.text())[0].strip() for one in parameter_list.children() if one.is_named()]
         owner = next((one.field("name") for one in node.ancestors() if one.kind() == "class_definition"), None)
         if owner is not None:
             listed = listed[1:]  # self
@@ -310,7 +312,7 @@ def _handed_on(script: Script, maker: re.Pattern[str]) -> frozenset[str]:
             if keyword is None:
                 bindings.append((target, value.text))
     while True:
-        found = {last_part(left) for left, right in bindings if re.fullmatch(r"[\w.]+", left) and holds(right)}
-        if found <= names:
+        new_names = {last_part(left) for left, right in bindings if re.fullmatch(r"[\w.]+", left) and holds(right)}
+        if new_names <= names:
             return frozenset(names)
-        names |= found
+        names |= new_names

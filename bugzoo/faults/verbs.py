@@ -54,7 +54,7 @@ def after(place: Idiom, text: str | tuple[str, ...], *, given: Idiom | tuple[Idi
 
 def either(*alternatives: Written) -> Either:
     """The first alternative (an edit, or a tuple of edits made together) of which every edit fits exactly once."""
-    return Either(tuple(together(one) for one in alternatives))
+    return Either(tuple(together(alternative) for alternative in alternatives))
 
 
 def instead(place: str, texts: Mapping[str, str]) -> dict[str, Swap]:

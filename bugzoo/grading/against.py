@@ -45,12 +45,14 @@ def answer(exercise: Exercise, word: str, looked: list[str], of: int = 0) -> str
     )
     if odd:  # the decoy's own test: what it looks like, and what this run shows
         return _told(odd)
-    for one in choices.standing_for(word, fault, exercise.scenario.ticket):
-        if text := _number(exercise, word, [parse(text) for text in one.evidence], looked):
+    for suspect in choices.standing_for(word, fault, exercise.scenario.ticket):
+        if text := _number(exercise, word, [parse(text) for text in suspect.evidence], looked):
             return text
         break
-    alike = [like for one in (fault, *(one for one, _ in exercise.about_faults)) for like in one.look_alikes]
-    like = next((like for like in alike if cause(like.other).word == word), None)
+    look_alikes = [
+        like for suspect in (fault, *(suspect for suspect, _ in exercise.about_faults)) for like in suspect.look_alikes
+    ]
+    like = next((like for like in look_alikes if cause(like.other).word == word), None)
     return _told(like, MENDED if len(exercise.faults) > 1 else "Here") if like else NOTHING_SPEAKS
 
 
@@ -61,13 +63,13 @@ def _told(like: LookAlike, here: str = "Here") -> str:
 
 def _number(exercise: Exercise, word: str, claims: list[Claim], looked: list[str]) -> str:
     """Return the number that a fault with this cause would move, as it is in this run; "" if no row has it."""
-    seen = {claim: found for claim in claims if (found := _row(claim)) and claim.op in WOULD}
-    names = list(dict.fromkeys(view for view, _ in seen.values() if not views.reruns(view)))
+    places = {claim: place for claim in claims if (place := _row(claim)) and claim.op in WOULD}
+    names = list(dict.fromkeys(view for view, _ in places.values() if not views.reruns(view)))
     if not names:
         return ""
     readings = measured(names, exercise.handed_out, exercise.scenario.ranks)
     texts: dict[bool, str] = {}
-    for claim, (view, row) in seen.items():
+    for claim, (view, row) in places.items():
         value = row.value(readings[view].numbers) if view in readings else None
         if isinstance(value, int | float) and not claim.holds(
             {"numbers": _as_numbers(claim, value), "outcome": "", "metrics": {}}
@@ -99,9 +101,9 @@ def _something(exercise: Exercise, looked: list[str], of: int) -> str:
 
     names = [one for one in telling(exercise, of) if not views.reruns(one)]
     readings = measured(names, exercise.handed_out, exercise.scenario.ranks) if names else {}
-    found = {name: rows for name, one in readings.items() if (rows := views.outside(name, one.numbers))}
-    for name in sorted(found, key=lambda name: name not in looked):
-        row = found[name][0]
+    outside = {name: rows for name, one in readings.items() if (rows := views.outside(name, one.numbers))}
+    for name in sorted(outside, key=lambda name: name not in looked):
+        row = outside[name][0]
         value, head = (
             row.value(readings[name].numbers),
             "You saw it" if name in looked else "You did not open this view",

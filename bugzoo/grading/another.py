@@ -26,8 +26,8 @@ _ENDS: dict[str, Pick] = {
 
 def parted(name: str) -> tuple[str, int, str]:
     """Return (exercise, number, end) of a case's name; number 0 for an exercise's own name."""
-    found = _NAME.fullmatch(name)
-    return (found["exercise"], int(found["number"]), found["end"] or "") if found else (name, 0, "")
+    match = _NAME.fullmatch(name)
+    return (match["exercise"], int(match["number"]), match["end"] or "") if match else (name, 0, "")
 
 
 def case(exercise: Exercise, number: int, end: str = "") -> Exercise:
@@ -43,7 +43,7 @@ def case(exercise: Exercise, number: int, end: str = "") -> Exercise:
     pick = _ENDS[end] if end else draw("bugzoo", exercise.name, str(number)).pick
     program, fault = ticket.program or exercise.program, settle(ticket.fault or exercise.fault, pick)
     kind = (ticket.kind or exercise.kind).settled(pick)
-    drawn = replace(
+    variant = replace(
         exercise,
         name=f"{exercise.name}-{number}{end}",
         title=f"{exercise.title} ({number + 1})",
@@ -56,9 +56,9 @@ def case(exercise: Exercise, number: int, end: str = "") -> Exercise:
         about=ticket.about or (exercise.about if program == exercise.program else ""),
         tickets=(),
     )
-    if (drawn.program, drawn.faults, drawn.seed) == (exercise.program, exercise.faults, exercise.seed):
-        return replace(drawn, seed=(drawn.seed + 1) % SEEDS)  # not the exercise itself again
-    return drawn
+    if (variant.program, variant.faults, variant.seed) == (exercise.program, exercise.faults, exercise.seed):
+        return replace(variant, seed=(variant.seed + 1) % SEEDS)  # not the exercise itself again
+    return variant
 
 
 def ends(exercise: Exercise) -> list[Exercise]:
@@ -109,11 +109,11 @@ def told(exercise: Exercise, progress: Callable[[int, int], None] = lambda done,
     from bugzoo.grading import healthy
     from bugzoo.grading.texts import healthy_text
 
-    made: dict[str, Any] = {}
+    quoted: dict[str, Any] = {}
     texts = {"run": exercise.handed_out, "healthy": healthy_text(exercise)}
     for name, text in texts.items():
-        progress(len(made), len(texts))
+        progress(len(quoted), len(texts))
         curve = healthy.recorded(text, exercise.scenario.ranks)
-        made[name] = figures(curve.losses, curve.metrics)
-    progress(len(made), len(texts))
-    return replace(exercise, story=exercise.story.format_map(made))
+        quoted[name] = figures(curve.losses, curve.metrics)
+    progress(len(quoted), len(texts))
+    return replace(exercise, story=exercise.story.format_map(quoted))

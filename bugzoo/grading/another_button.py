@@ -33,8 +33,8 @@ class AnotherButton:
     def _pressed(self, _: Any) -> None:
         from IPython.display import Markdown
 
-        told = WAIT if load(self.exercise).kind.program else RECORDED
-        self.button.disabled, self.said.value = True, f'<div class="bugzoo-status">{told}</div>'
+        message = WAIT if load(self.exercise).kind.program else RECORDED
+        self.button.disabled, self.said.value = True, f'<div class="bugzoo-status">{message}</div>'
         try:
             path = files.draw_another(self.exercise)
             self.said.value = ""

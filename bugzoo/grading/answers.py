@@ -18,10 +18,10 @@ from bugzoo.grading.tolerances import tolerances
 
 def pairs(exercise: Exercise) -> dict[str, choices.Pair]:
     """Return the question about the test that follows each cause of its form; of two findings both forms have it."""
-    found = choices.pairs(*exercise.about_fault, exercise.scenario.ticket, exercise.kind.suspected(exercise))
+    questions = choices.pairs(*exercise.about_fault, exercise.scenario.ticket, exercise.kind.suspected(exercise))
     for of in range(len(exercise.faults)):
-        found |= {word: one for word in true_causes(exercise, of) if (one := _pair(exercise, of, word))}
-    return found
+        questions |= {word: question for word in true_causes(exercise, of) if (question := _pair(exercise, of, word))}
+    return questions
 
 
 def true_causes(exercise: Exercise, of: int = 0) -> tuple[str, ...]:
@@ -44,8 +44,8 @@ def _pair(exercise: Exercise, of: int, word: str) -> choices.Pair | None:
 
 def offered(exercise: Exercise, of: int = 0) -> Choices:
     """Return the discriminating tests that are offered once the right cause of a fault is chosen."""
-    found = _pair(exercise, of, true_causes(exercise, of)[0])
-    return found.tests if found else Choices()
+    question = _pair(exercise, of, true_causes(exercise, of)[0])
+    return question.tests if question else Choices()
 
 
 def causes(exercise: Exercise) -> tuple[str, ...]:
@@ -72,14 +72,14 @@ def right(exercise: Exercise, of: int = 0) -> judging.Right:
 
 def filled(exercise: Exercise, of: int = 0) -> dict[str, Any]:
     """Return the full-score form of the solution notebook; its line is where the healthy text differs."""
-    wanted = right(exercise, of)
+    diagnosis = right(exercise, of)
     changed = judging.changed_lines(half(exercise, of), exercise.handed_out)
     return {
-        "cause": wanted.causes[0],
+        "cause": diagnosis.causes[0],
         "place": None if exercise.trap else changed[0][0],
-        "step": wanted.step and wanted.step[0],
-        "evidence": [wanted.evidence[0]],
-        "test": wanted.test.letter,
+        "step": diagnosis.step and diagnosis.step[0],
+        "evidence": [diagnosis.evidence[0]],
+        "test": diagnosis.test.letter,
     }
 
 
@@ -95,11 +95,11 @@ def grade_finding(exercise: Exercise, record: Mapping[str, Any]) -> Result:
     A fault named in a healthy program earns nothing, nor does "nothing" in a broken one. An unknown cause gets the list.
     """
     most = exercise.points[1]
-    given = str(record.get("cause") or "")
-    if not given:
+    cause = str(record.get("cause") or "")
+    if not cause:
         return Result("not attempted", message="The diagnosis is empty.", max_points=most)
     try:
-        judging.known_cause(given)
+        judging.known_cause(cause)
     except UserError as error:
         return Result("not attempted", message=str(error), max_points=most)
     parts = judging.judge(right(exercise), record, judging.EXERCISE)
@@ -121,24 +121,24 @@ def grade_finding(exercise: Exercise, record: Mapping[str, Any]) -> Result:
 
 def said(part: judging.Part) -> str:
     """Return a part of a diagnosis as a sentence."""
-    given, _, also = part.saw.partition("; also right: ")
+    answer, _, also = part.saw.partition("; also right: ")
     if part.name == "cause":
-        return f"You named “{given}”." + (f" Also right: {also}." if also else "")
-    if part.name == "evidence" and given != judging.NO_VIEW:
-        return f"You opened {given}."
-    if given.startswith(("line ", "step ", "no line", "no step")):
-        return f"You named {given}."
-    if part.name == "test" and (len(given) == 1 or given == "no test"):
-        return f"You chose {given if given == 'no test' else f'test {given}'}."
-    return f"{given[:1].upper()}{given[1:]}."
+        return f"You named “{answer}”." + (f" Also right: {also}." if also else "")
+    if part.name == "evidence" and answer != judging.NO_VIEW:
+        return f"You opened {answer}."
+    if answer.startswith(("line ", "step ", "no line", "no step")):
+        return f"You named {answer}."
+    if part.name == "test" and (len(answer) == 1 or answer == "no test"):
+        return f"You chose {answer if answer == 'no test' else f'test {answer}'}."
+    return f"{answer[:1].upper()}{answer[1:]}."
 
 
 def about(exercise: Exercise) -> tuple[object, ...]:
     """Return what a repair's grade depends on besides the exercise's file: the two texts and the fault's file."""
-    known = [true_causes(exercise, of) for of in range(len(exercise.faults))]
+    words = [true_causes(exercise, of) for of in range(len(exercise.faults))]
     return (
         exercise.handed_out,
         healthy_text(exercise),
-        tuple(known) if len(known) > 1 else known[0],
+        tuple(words) if len(words) > 1 else words[0],
         tolerances(exercise.scenario),
     )

@@ -25,7 +25,7 @@ def ask(name: str, question: dict[str, Any], module: str = "bugzoo.grading") -> 
         listener.start()
         grader.stderr = None  # `communicate` would read it, too
         try:
-            said, _ = grader.communicate(json.dumps(question, default=str), timeout=600)
+            stdout, _ = grader.communicate(json.dumps(question, default=str), timeout=600)
             listener.join(10)
         except BaseException as stopped:  # a timeout, or the learner's stop button
             _end(grader)
@@ -33,13 +33,13 @@ def ask(name: str, question: dict[str, Any], module: str = "bugzoo.grading") -> 
                 raise UserError("The grader did not answer within ten minutes. Run this cell again.") from None
             raise
     try:
-        found = json.loads(said.strip().splitlines()[-1])
+        answer = json.loads(stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):
         last = (complaints or ["no message"])[-1]
         raise UserError(f"The grader failed: {last}") from None
-    if "error" in found:
-        raise UserError(found["error"])
-    return Result.from_json(found)
+    if "error" in answer:
+        raise UserError(answer["error"])
+    return Result.from_json(answer)
 
 
 def _listen(errors: Any, complaints: list[str], tell: stages.Tell) -> None:

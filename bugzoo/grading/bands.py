@@ -34,12 +34,12 @@ def in_band(
     """Check metric and loss on held-out data; in the group "every_run" they are means over several seeds."""
     floor, ceiling = band(twins, kind, wide)
     usual, usual_loss = (float(np.mean([getattr(twin, key) for twin in twins])) for key in ("value", "loss"))
-    done = "The trained model was tested on examples that the program never uses."
+    sentence = "The trained model was tested on examples that the program never uses."
     if group == "every_run":
-        done = f"The program was trained with {len(twins)} seeds, and each model was tested on new examples."
+        sentence = f"The program was trained with {len(twins)} seeds, and each model was tested on new examples."
     mean = " is on average" if group == "every_run" else " is"
-    saw = f"{done} The {kind.metric}{mean} {value:.3f} (healthy: {usual:.3f})."
-    saw_loss = f"{done} The loss{mean} {loss:.3f} {kind.unit} (healthy: {usual_loss:.3f})."
+    saw = f"{sentence} The {kind.metric}{mean} {value:.3f} (healthy: {usual:.3f})."
+    saw_loss = f"{sentence} The loss{mean} {loss:.3f} {kind.unit} (healthy: {usual_loss:.3f})."
     least, most = f"At least {floor:.3f} passes.", f"At most {ceiling:.3f} passes."
     return [
         Check(kind.metric, state_of(value >= floor), saw, least, value, group=group),
@@ -50,8 +50,8 @@ def in_band(
 def on_average(seeds: Sequence[list[Check]], twins: Sequence[Baseline], program: str, room: float = 1.0) -> list[Check]:
     """Check metric and loss as means over the seeds; returns nothing if a seed lacks them."""
     kind = task(program)
-    found = [{check.name: check.number or 0.0 for check in checks if check.number is not None} for checks in seeds]
-    if not all(isinstance(one.get(name), float) for one in found for name in (kind.metric, "loss")):
+    scores = [{check.name: check.number or 0.0 for check in checks if check.number is not None} for checks in seeds]
+    if not all(isinstance(score.get(name), float) for score in scores for name in (kind.metric, "loss")):
         return []
-    value, loss = (float(np.mean([one[name] for one in found])) for name in (kind.metric, "loss"))
+    value, loss = (float(np.mean([score[name] for score in scores])) for name in (kind.metric, "loss"))
     return in_band(value, loss, twins, kind, room, "every_run")

@@ -51,8 +51,8 @@ def reached(scenario: Scenario, text: str) -> Baseline:
     """Return the results of a trusted text on the grader's data. Raises RuntimeError if it does not finish."""
     with _in_work.setdefault(text, threading.Lock()):
         key = _key(scenario, text)
-        found = kept.read(key)
-        if found is None:
+        entry = kept.read(key)
+        if entry is None:
             run = run_worker(_job(scenario, text))
             if run.outcome != "finished":
                 raise RuntimeError(f"The reference run ended as {run.outcome}: {run.trace.error.get('message', '')}")
@@ -62,12 +62,12 @@ def reached(scenario: Scenario, text: str) -> Baseline:
             score = evaluation.task(scenario.program).measure(answers, targets)
             losses = tuple(float(value) for value in run.trace.loss)
             *_, settings = read(run.arrays)
-            found = asdict(
+            entry = asdict(
                 Baseline(score.value, score.loss, len(run.trace.step), losses, untouched(run), tuple(settings))
             )
-            kept.write(key, found)
-    losses, settings = tuple(found["losses"]), tuple(found["settings"])
-    return Baseline(found["value"], found["loss"], found["steps"], losses, found["untouched"], settings)
+            kept.write(key, entry)
+    losses, settings = tuple(entry["losses"]), tuple(entry["settings"])
+    return Baseline(entry["value"], entry["loss"], entry["steps"], losses, entry["untouched"], settings)
 
 
 def _job(scenario: Scenario, text: str) -> Job:
@@ -93,10 +93,10 @@ def _key(scenario: Scenario, text: str) -> str:
 def _code() -> str:
     """Return the hash of all code that affects these numbers, from the cache as long as no file of bugzoo changes."""
     key = kept.key("code", of_files())
-    if not isinstance(found := (kept.read(key) or {}).get("code"), str):
-        found = code_of("bugzoo.grading.baseline:reached")
-        kept.write(key, {"code": found})
-    return found
+    if not isinstance(digest := (kept.read(key) or {}).get("code"), str):
+        digest = code_of("bugzoo.grading.baseline:reached")
+        kept.write(key, {"code": digest})
+    return digest
 
 
 def _trusted_questions(scenario: Scenario) -> tuple[Any, Any]:
@@ -107,19 +107,19 @@ def _trusted_questions(scenario: Scenario) -> tuple[Any, Any]:
 def untouched(run: Run) -> int:
     """Count parameter elements that never changed, nor did one of the same name, as a frozen copy may be kept."""
     most: dict[tuple[str, tuple[int, ...]], float] = {}
-    known = {(one.name, tuple(one.shape)) for one in run.trace.parameters if one.name}
-    for place, one in enumerate(run.trace.parameters):
-        key = (one.name or str(place), tuple(one.shape))
+    keys = {(parameter.name, tuple(parameter.shape)) for parameter in run.trace.parameters if parameter.name}
+    for place, parameter in enumerate(run.trace.parameters):
+        key = (parameter.name or str(place), tuple(parameter.shape))
         bare = (key[0].partition(".")[2], key[1])  # a second model's parameters are named with its class as a prefix
-        key = bare if bare in known else key
-        most[key] = max(most.get(key, 0.0), math.inf if math.isnan(one.changed) else one.changed)
+        key = bare if bare in keys else key
+        most[key] = max(most.get(key, 0.0), math.inf if math.isnan(parameter.changed) else parameter.changed)
     return sum(math.prod(shape) for (_, shape), changed in most.items() if changed == 0)
 
 
 def weights(arrays: dict[str, Any]) -> dict[str, Any]:
     """Return the exported state_dict from a run's arrays, without the prefixes of DDP or torch.compile."""
-    found = {name.removeprefix("model."): value for name, value in arrays.items() if name.startswith("model.")}
+    state = {name.removeprefix("model."): value for name, value in arrays.items() if name.startswith("model.")}
     for wrapper in ("module.", "_orig_mod."):
-        if found and all(name.startswith(wrapper) for name in found):
-            found = {name.removeprefix(wrapper): value for name, value in found.items()}
-    return found
+        if state and all(name.startswith(wrapper) for name in state):
+            state = {name.removeprefix(wrapper): value for name, value in state.items()}
+    return state

@@ -50,13 +50,15 @@ def measure(run: Run) -> dict[str, float]:
     arguments = Call.of(batch)
     place = arguments.main()
     shift = None if place is None else shifted(arguments.leaves[place], batch.targets)
-    found = {"grad_gap": max(_grad_gap(run, batch, training) for training in (True, False))}
+    numbers = {"grad_gap": max(_grad_gap(run, batch, training) for training in (True, False))}
     if place is None or shift is None or shift[1]:
-        return found
+        return numbers
     each = [_in_mode(run, batch, arguments, place, shift[0], *mode) for mode in product((True, False), GRADIENTS)]
     worst = {"future_leak": min, "later_weight": max}
-    return found | {
-        name: of(one[name] for one in each) for name, of in worst.items() if all(name in one for one in each)
+    return numbers | {
+        name: of(reading[name] for reading in each)
+        for name, of in worst.items()
+        if all(name in reading for reading in each)
     }
 
 
@@ -64,7 +66,7 @@ def _grad_gap(run: Run, batch: Any, training: bool) -> float:
     """Return how far the outputs differ, over their size."""
     with quiet(model_of(run, batch), training=training) as model:
         usual, *others = (call(_with(model, gradients), batch.args, batch.kwargs).double() for gradients in GRADIENTS)
-        return max(float((one - usual).norm() / usual.norm().clamp(min=1e-30)) for one in others)
+        return max(float((answer - usual).norm() / usual.norm().clamp(min=1e-30)) for answer in others)
 
 
 def _in_mode(
@@ -75,8 +77,8 @@ def _in_mode(
         model = _with(module, gradients)
         with SquareSoftmax() as softmax:
             out = call(model, batch.args, batch.kwargs)
-        found = dependency.future(model, arguments, place, out, axis)
-    leak = {"future_leak": found["future_leak"]} if "future_leak" in found else {}
+        numbers = dependency.future(model, arguments, place, out, axis)
+    leak = {"future_leak": numbers["future_leak"]} if "future_leak" in numbers else {}
     return leak | ({"later_weight": max(softmax.later)} if softmax.later else {})
 
 

@@ -128,8 +128,8 @@ def debrief(name: str, give_up: bool = False) -> None:
     exercise = load(name)
     handed_in = record.notes(exercise.scenario.ticket, "repair")
     passed = any(note.get("passed") or note.get("opens") for note in handed_in)
-    if told := exercise.kind.waits(exercise, passed, give_up):
-        print(told)
+    if reason := exercise.kind.waits(exercise, passed, give_up):
+        print(reason)
     else:
         exercise.kind.debrief(exercise, _of_notebook("program") if passed else None)
 
@@ -224,8 +224,8 @@ def _mention(name: str, source: str) -> None:
     from bugzoo.grading import set_aside
     from bugzoo.grading.exercises import load
 
-    if not set_aside.graded_class() and (told := set_aside.mention(source, load(name).handed_out)):
-        print(fit(told))
+    if not set_aside.graded_class() and (message := set_aside.mention(source, load(name).handed_out)):
+        print(fit(message))
 
 
 def _note(name: str, source: str, result: Result, graded: bool) -> None:
@@ -233,9 +233,9 @@ def _note(name: str, source: str, result: Result, graded: bool) -> None:
 
     Before the diagnosis is complete none does.
     """
-    told = {"passed": graded and result.passed, "points": result.points, "status": result.status}
-    told |= {"opens": True} if graded and result.checks and result.status == FOR_A_PERSON else {}
-    record.note(_ticket(name), "repair", told | {"program": hashlib.sha256(source.encode()).hexdigest()[:12]})
+    note = {"passed": graded and result.passed, "points": result.points, "status": result.status}
+    note |= {"opens": True} if graded and result.checks and result.status == FOR_A_PERSON else {}
+    record.note(_ticket(name), "repair", note | {"program": hashlib.sha256(source.encode()).hexdigest()[:12]})
 
 
 def say(result: Result, details: bool = True) -> None:

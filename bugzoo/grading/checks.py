@@ -22,10 +22,10 @@ def compared(one: Submission) -> list[Check]:
 
 def _two_runs(one: Submission, name: str) -> Check:
     reading = one.readings.get(name, Reading(why_not="there was no second run"))
-    found = "Both finished" if reading.applies else f"They could not be compared: {reading.why_not}"
-    saw = f"The program was run a second time. {found}."
-    wanted = "Both runs should finish."
-    return Check("second run", state_of(reading.applies), saw, wanted, group="every_run")
+    outcome = "Both finished" if reading.applies else f"They could not be compared: {reading.why_not}"
+    saw = f"The program was run a second time. {outcome}."
+    expected = "Both runs should finish."
+    return Check("second run", state_of(reading.applies), saw, expected, group="every_run")
 
 
 def illness(one: Submission) -> list[Check]:
@@ -34,33 +34,37 @@ def illness(one: Submission) -> list[Check]:
     named: dict[str, list[str]] = {}
     for claim in (parse(text) for fault in still for text in fault.evidence):
         named.setdefault(claim.instrument, []).append(claim.left.partition(".")[2])
-    seen = [symptom(name, one.readings[name].numbers, named[name]) for name in sorted(named) if name in one.readings]
-    told = " ".join(seen) or f"The run ended as {one.run.outcome}."
+    symptoms = [
+        symptom(name, one.readings[name].numbers, named[name]) for name in sorted(named) if name in one.readings
+    ]
+    sentence = " ".join(symptoms) or f"The run ended as {one.run.outcome}."
     if not still:
-        told = "The numbers that showed a fault were measured again. They show none."
-    saw = f"The original fault still shows. {told}" if still else told
+        sentence = "The numbers that showed a fault were measured again. They show none."
+    saw = f"The original fault still shows. {sentence}" if still else sentence
     return [Check("symptom", state_of(not still), saw, "It should no longer show.", group="gone")]
 
 
 def trained(one: Submission) -> list[Check]:
     """Check that every parameter moved that moves in the twin, by the trace and against the initial weights."""
     still, usual = one.still, one.twin.untouched
-    found = f"{still} parameter values never changed" if still else "All of them changed"
-    saw = f"The values of all parameters were compared before and after training. {found}."
-    wanted = f"At most {usual} may stay as they were, as in the healthy program."
-    return [Check("training", state_of(still <= usual), saw, wanted, float(still), group="runs")]
+    sentence = f"{still} parameter values never changed" if still else "All of them changed"
+    saw = f"The values of all parameters were compared before and after training. {sentence}."
+    expected = f"At most {usual} may stay as they were, as in the healthy program."
+    return [Check("training", state_of(still <= usual), saw, expected, float(still), group="runs")]
 
 
 def fall(one: Submission) -> list[Check]:
     """Check that the training loss ends as low as the twin's, in any unit: both as shares of the first loss."""
-    ours, usual = _end(one.losses), _end(np.asarray(one.twin.losses, dtype=np.float64))
+    share, usual = _end(one.losses), _end(np.asarray(one.twin.losses, dtype=np.float64))
     ceiling = FALL * usual + FALL_SHARE
     end = (
-        f"{ours:.0%} of its first value (healthy: {usual:.0%})" if math.isfinite(ours) else "a value that is not finite"
+        f"{share:.0%} of its first value (healthy: {usual:.0%})"
+        if math.isfinite(share)
+        else "a value that is not finite"
     )
     saw = f"The first and the last losses of the training were compared. The training loss ends at {end}."
-    wanted = f"At most {ceiling:.0%} passes."
-    return [Check("training loss", state_of(ours <= ceiling), saw, wanted, ours, group="runs")]
+    expected = f"At most {ceiling:.0%} passes."
+    return [Check("training loss", state_of(share <= ceiling), saw, expected, share, group="runs")]
 
 
 def _end(losses: np.ndarray) -> float:

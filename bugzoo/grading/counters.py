@@ -42,9 +42,9 @@ class Counters:
         named = [(node.name, node) for node in self.nodes if isinstance(node, ast.FunctionDef)]
         named += [(name.id, value) for name, value in program.bindings() if isinstance(value, ast.Lambda)]
         named += [(ast.unparse(node), node) for node in self.nodes if isinstance(node, ast.Lambda)]
-        self.functions = {name: [one for other, one in named if other == name] for name, _ in named}
+        self.functions = {name: [function for other, function in named if other == name] for name, _ in named}
         self.trains = set(TRAINS)
-        while more := {name for name, one in named if self.trains & called(one)} - self.trains:
+        while more := {name for name, function in named if self.trains & called(function)} - self.trains:
             self.trains |= more
         yields = {above for node in self.nodes if isinstance(node, ast.Yield) for above in self.above(node)}
         trains = {node for node in self.nodes if self.trains & called(node)}
@@ -77,7 +77,7 @@ class Counters:
         if isinstance(node, ast.Call):
             name = last_name(node.func)
             return name in NUMBERS or (any(map(self.row, node.args)) if name in MEMBERS else self.depends(node))
-        parts = [*getattr(node, "elts", ()), *(one.iter for one in getattr(node, "generators", ()))]
+        parts = [*getattr(node, "elts", ()), *(generator.iter for generator in getattr(node, "generators", ()))]
         listed = isinstance(node, ast.BinOp | ast.Constant) or self.keys.get(node) in self.rows
         return listed or any(map(self.row, parts))
 
@@ -97,7 +97,9 @@ class Counters:
         if not isinstance(node, ast.Name):
             return None
         for above in self.above(node):  # a comprehension has names of its own
-            if any(node.id in map(last_name, ast.walk(one.target)) for one in getattr(above, "generators", ())):
+            if any(
+                node.id in map(last_name, ast.walk(generator.target)) for generator in getattr(above, "generators", ())
+            ):
                 return above, node.id
         return self.program.variable(node)
 
@@ -105,7 +107,7 @@ class Counters:
         """Find what one step leaves for the next: values that read themselves."""
         reads = [(*flow, {self.keys.get(node) for node in ast.walk(flow[1])} - {None}) for flow in self.flows]
         again = {key for key, _, node in self.flows if not self.repeated.isdisjoint(self.above(node))}
-        graph = nx.DiGraph([(key, one) for key, *_, read in reads for one in read])
+        graph = nx.DiGraph([(key, variable) for key, *_, read in reads for variable in read])
         cycles = {key: cycle & again for cycle in nx.strongly_connected_components(graph) for key in cycle}
         for key, _, node, read in reads:
             cycle = cycles.get(key, set())
@@ -138,7 +140,7 @@ class Counters:
         pairs: list[tuple[ast.expr, ast.expr]] = []
         match node:
             case ast.Assign():
-                pairs = [pair for one in node.targets for pair in _pairs(one, node.value)]
+                pairs = [pair for left in node.targets for pair in _pairs(left, node.value)]
             case ast.AugAssign():
                 pairs = [(node.target, value) for value in (node.value, node.target)]
             case ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
@@ -166,8 +168,12 @@ class Counters:
         names, values = ([*map(ast.unparse, call.args)], [call]) if name.endswith("LR") else (names, call.args)
         for function in (function for one in names for function in self.functions.get(one, ())):
             parameters = [one.arg for one in function.args.args if one.arg not in ("self", "cls")]
-            given = [*zip(parameters, values, strict=False), *((one.arg, one.value) for one in call.keywords)]
-            yield from (((self.program.function(function.args), own), value, call) for own, value in given if own)
+            bindings = [*zip(parameters, values, strict=False), *((one.arg, one.value) for one in call.keywords)]
+            yield from (
+                ((self.program.function(function.args), parameter), value, call)
+                for parameter, value in bindings
+                if parameter
+            )
 
 
 def _pairs(target: ast.expr, value: ast.expr, members: bool = False) -> Iterator[tuple[ast.expr, ast.expr]]:

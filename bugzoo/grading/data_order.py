@@ -49,13 +49,13 @@ def shares(batches: Sequence[Sequence[int]], count: int, samples: int) -> np.nda
 
     The second is that of the `samples` whose copies these are.
     """
-    found = []
+    rows = []
     for batch in batches:
-        known = np.asarray([place for place in batch if place >= 0])
-        if len(known):
-            parts = (known * BLOCKS // count, known % samples * BLOCKS // samples)
-            found.append([np.bincount(part, minlength=BLOCKS) / len(known) for part in parts])
-    return np.asarray(found).reshape(-1, 2, BLOCKS).swapaxes(0, 1)
+        positions = np.asarray([place for place in batch if place >= 0])
+        if len(positions):
+            parts = (positions * BLOCKS // count, positions % samples * BLOCKS // samples)
+            rows.append([np.bincount(part, minlength=BLOCKS) / len(positions) for part in parts])
+    return np.asarray(rows).reshape(-1, 2, BLOCKS).swapaxes(0, 1)
 
 
 def check(found: Mapping[int, Sequence[int]], scenario: Scenario) -> Check | None:
@@ -63,16 +63,16 @@ def check(found: Mapping[int, Sequence[int]], scenario: Scenario) -> Check | Non
     batches = _healthy(reference.healthy_text(scenario), scenario)
     if batches is None:
         return None
-    ours, usual = (shares(each, *_counts(scenario)) for each in (list(found.values()), batches))
-    if ours.shape[1] < FEWEST or usual.shape[1] < FEWEST:
+    submitted, usual = (shares(each, *_counts(scenario)) for each in (list(found.values()), batches))
+    if submitted.shape[1] < FEWEST or usual.shape[1] < FEWEST:
         return None
-    rows, wanted = _sizes_at(found, [len(batch) for batch in batches], reference.epoch(scenario))
-    chance = CHANCE * float(np.std(rows - wanted)) / math.sqrt(len(rows))
-    if abs(rows.mean() - wanted.mean()) > max(SMALLER * wanted.mean(), chance):
+    rows, usual_rows = _sizes_at(found, [len(batch) for batch in batches], reference.epoch(scenario))
+    chance = CHANCE * float(np.std(rows - usual_rows)) / math.sqrt(len(rows))
+    if abs(rows.mean() - usual_rows.mean()) > max(SMALLER * usual_rows.mean(), chance):
         saw = f"The samples of {len(found)} drawn steps were counted. A step has {rows.mean():.1f} on average "
-        saw += f"(healthy, at these steps: {wanted.mean():.1f})."
+        saw += f"(healthy, at these steps: {usual_rows.mean():.1f})."
         return Check("order", "wrong", saw, "A step should use its whole batch.", float(rows.mean()), group="unchanged")
-    checks = [_compared(mine, healthy) for mine, healthy in zip(ours, usual, strict=True)]
+    checks = [_compared(share, healthy) for share, healthy in zip(submitted, usual, strict=True)]
     checks.append(_repeats(found, dict(enumerate(batches, 1)), scenario))
     return next((check for check in checks if not check.passed), checks[0])
 
@@ -81,10 +81,10 @@ def _repeats(found: Mapping[int, Sequence[int]], usual: Mapping[int, Sequence[in
     """Compare how often a sample comes again within an epoch; without epochs, within all of these steps."""
     samples, epoch = _counts(scenario)[1], reference.epoch(scenario)
     (again, pairs), (usually, of) = (repeats(batches, samples, epoch) for batches in (found, usual))
-    wanted = usually / of * pairs
-    off = (again - wanted) / math.sqrt(wanted * (1 + pairs / of) + 1)
+    likely = usually / of * pairs
+    off = (again - likely) / math.sqrt(likely * (1 + pairs / of) + 1)
     saw = f"The examples of {len(found)} drawn batches were looked up in the training data. Within an epoch {again} of them "
-    saw += f"come again (healthy: {wanted:.0f})."
+    saw += f"come again (healthy: {likely:.0f})."
     expected = "A sample should come as often as in the program handed out."
     return Check("order", state_of(off <= SURE), saw, expected, float(again), group="unchanged")
 
@@ -96,10 +96,10 @@ def repeats(batches: Mapping[int, Sequence[int]], samples: int, epoch: int | Non
     """
     epochs: dict[int, Counter[int]] = {}
     for step, batch in batches.items():
-        known = [place % samples for place in batch if place >= 0]
-        epochs.setdefault((step - 1) // epoch if epoch else 0, Counter()).update(known)
-    again = sum(count > 1 for one in epochs.values() for count in one.values())
-    return again, max(sum(math.comb(one.total(), 2) for one in epochs.values()), 1)
+        positions = [place % samples for place in batch if place >= 0]
+        epochs.setdefault((step - 1) // epoch if epoch else 0, Counter()).update(positions)
+    again = sum(count > 1 for counts in epochs.values() for count in counts.values())
+    return again, max(sum(math.comb(counts.total(), 2) for counts in epochs.values()), 1)
 
 
 def _sizes_at(
@@ -121,16 +121,16 @@ def _compared(ours: np.ndarray, usual: np.ndarray) -> Check:
     off = (ours.mean(0) - usual.mean(0)) / np.sqrt(spread * (1 / len(ours) + 1 / len(usual)))
     worst = int(np.abs(off).argmax())
     mixed = float(ours.var(0, ddof=1).sum() / spread.sum())
-    done = f"The examples of {len(ours)} drawn batches were looked up in the training data, and so were those of healthy ones. "
-    wanted = "They should be drawn, mixed and augmented as in the program handed out."
+    prefix = f"The examples of {len(ours)} drawn batches were looked up in the training data, and so were those of healthy ones. "
+    expected = "They should be drawn, mixed and augmented as in the program handed out."
     if abs(off[worst]) > (SURE if len(ours) < MANY else SURE_OF_MANY):
-        saw = f"{done}{ours.mean(0)[worst]:.0%} of them come from one of {BLOCKS} equal parts of it "
+        saw = f"{prefix}{ours.mean(0)[worst]:.0%} of them come from one of {BLOCKS} equal parts of it "
         saw += f"(healthy: {usual.mean(0)[worst]:.0%})."
-        return Check("order", "wrong", saw, wanted, float(abs(off[worst])), group="unchanged")
-    saw = f"{done}They are mixed in the same way."
+        return Check("order", "wrong", saw, expected, float(abs(off[worst])), group="unchanged")
+    saw = f"{prefix}They are mixed in the same way."
     if mixed > MIXED:
-        saw = f"{done}They vary {mixed:.1f} times as much from batch to batch, as those that are not shuffled."
-    return Check("order", state_of(mixed <= MIXED), saw, wanted, mixed, group="unchanged")
+        saw = f"{prefix}They vary {mixed:.1f} times as much from batch to batch, as those that are not shuffled."
+    return Check("order", state_of(mixed <= MIXED), saw, expected, mixed, group="unchanged")
 
 
 _known: dict[str, list[list[int]] | None] = {}

@@ -55,14 +55,19 @@ def explained(exercise: Exercise) -> list[str]:
 
 
 def further(exercise: Exercise) -> str:
-    own = [fault for fault, _ in exercise.about_faults]
+    present = [fault for fault, _ in exercise.about_faults]
     parts = []
-    ids = {fault.id for fault in own}
-    all_alike = {one.other: one for fault in own for one in fault.look_alikes if one.other not in ids}
-    if alike := list(all_alike.values()):
-        parts.append("### Look-alikes" + (f"\n\n{OF_EACH}" if len(own) > 1 else ""))
-        parts += [_look_alike(one) for one in alike]
-    if sources := list(dict.fromkeys(source for fault in own for source in fault.sources)):
+    ids = {fault.id for fault in present}
+    all_alike = {
+        look_alike.other: look_alike
+        for fault in present
+        for look_alike in fault.look_alikes
+        if look_alike.other not in ids
+    }
+    if look_alikes := list(all_alike.values()):
+        parts.append("### Look-alikes" + (f"\n\n{OF_EACH}" if len(present) > 1 else ""))
+        parts += [_look_alike(look_alike) for look_alike in look_alikes]
+    if sources := list(dict.fromkeys(source for fault in present for source in fault.sources)):
         parts.append("### To read\n\n" + "\n".join(f"- <{source}>" for source in sources))
     base = parted(exercise.name)[0]
     like = f"\n\nAnother case like this one: `bugzoo exercises another {base.partition('_')[0]}`."
@@ -74,22 +79,22 @@ def thought(exercise: Exercise) -> str:
     """Return the noted guesses and the diagnosis, beside the right cause; "" without any."""
     guesses = []
     for ticket in exercise.forms:
-        guesses += [f"- {one['cause']}, {one['sure']} % sure" for one in record.notes(ticket, "hypothesis")]
-        guesses += [f"- {one['cause']}, handed in" for one in record.notes(ticket, "diagnosis") if one.get("cause")]
+        guesses += [f"- {note['cause']}, {note['sure']} % sure" for note in record.notes(ticket, "hypothesis")]
+        guesses += [f"- {note['cause']}, handed in" for note in record.notes(ticket, "diagnosis") if note.get("cause")]
     true = [" or ".join(f"**{word}**" for word in true_causes(exercise, of)) for of in range(len(exercise.faults))]
-    told = f"The right cause{'s' if len(true) > 1 else ''}: {'; and '.join(true)}."
-    return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\n{told}"]) if guesses else ""
+    sentence = f"The right cause{'s' if len(true) > 1 else ''}: {'; and '.join(true)}."
+    return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\n{sentence}"]) if guesses else ""
 
 
 def repaired(exercise: Exercise) -> list[str]:
     """Return the diff to the healthy text. If that takes lines away, a repair that keeps what they are for comes first."""
     undone = diff(broken_text(exercise), healthy_text(exercise))
     back = f"```diff\n{undone}\n```"
-    kept = next(iter(repairs(broken_text(exercise), *exercise.about_fault).values()), "")
+    repair = next(iter(repairs(broken_text(exercise), *exercise.about_fault).values()), "")
     signs = [line[0] for line in undone.splitlines()]
-    if len(exercise.faults) > 1 or not kept or signs.count("+") >= signs.count("-"):
+    if len(exercise.faults) > 1 or not repair or signs.count("+") >= signs.count("-"):
         return [f"One possible repair of this program:\n\n{back}"]
-    first = f"```diff\n{diff(broken_text(exercise), kept)}\n```"
+    first = f"```diff\n{diff(broken_text(exercise), repair)}\n```"
     return [f"One possible repair of this program:\n\n{first}", f"Another is the version before it:\n\n{back}"]
 
 
@@ -126,7 +131,7 @@ def picture(exercise: Exercise, program: Any = None) -> bytes:
     from bugzoo.lab.summary import picture as draw
 
     on, ranks = device.used(), exercise.scenario.ranks
-    own = "" if program is None or isinstance(program, str) else program.as_run
+    source = "" if program is None or isinstance(program, str) else program.as_run
 
     def curve(text: str) -> Any:
         return (
@@ -135,7 +140,7 @@ def picture(exercise: Exercise, program: Any = None) -> bytes:
             else healthy.Twin(exercise.name, device=on).curve()
         )
 
-    pair = exercise.kind.compared(exercise, own)
+    pair = exercise.kind.compared(exercise, source)
     first, second = (curve(text) for text, _ in pair)
     places = device.places(first.device, second.device)
     names = [f"{name}{place}" for (_, name), place in zip(pair, places, strict=True)]

@@ -39,16 +39,19 @@ def put_off(job: Job, case: Scenario, run: Callable[[Job], Run]) -> list[Check]:
         return []
     named = {evidence(text).instrument for fault in faults for text in fault.evidence}
     live = any(instrument(name).COST > 0 for name in named if name not in ("outcome", "metrics"))
-    found = run(replace(job, source=text, after=job.after if live else None, export=(), predict=()))
-    done, wanted = f"The program was run again as if {first} steps had passed.", "It should be gone at every step."
-    if any(shows(fault, found.readings) for fault in faults):
-        read = sorted(name for name in named if name in found.readings and found.readings[name].applies)
-        seen = " ".join(symptom(name, found.readings[name].numbers) for name in read)
-        saw = f"{done} The original fault shows there. {seen or f'The run ended as {found.outcome}.'}"
-        return [Check("later steps", "wrong", saw, wanted, float(first), group="every_run")]
-    if found.outcome != "finished" or not len(found.trace.step):
+    rerun = run(replace(job, source=text, after=job.after if live else None, export=(), predict=()))
+    sentence, expected = (
+        f"The program was run again as if {first} steps had passed.",
+        "It should be gone at every step.",
+    )
+    if any(shows(fault, rerun.readings) for fault in faults):
+        read = sorted(name for name in named if name in rerun.readings and rerun.readings[name].applies)
+        symptoms = " ".join(symptom(name, rerun.readings[name].numbers) for name in read)
+        saw = f"{sentence} The original fault shows there. {symptoms or f'The run ended as {rerun.outcome}.'}"
+        return [Check("later steps", "wrong", saw, expected, float(first), group="every_run")]
+    if rerun.outcome != "finished" or not len(rerun.trace.step):
         return []
-    saw = f"{done} The original fault does not show there."
+    saw = f"{sentence} The original fault does not show there."
     return [Check("later steps", "passed", saw, "", 0.0, group="every_run")]
 
 

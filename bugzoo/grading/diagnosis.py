@@ -93,8 +93,8 @@ def right(
 def telling(fault: Fault) -> tuple[str, ...]:
     """Return the views that show a fault: from its evidence, effect and extra list; for a trap all."""
     claims = (*fault.evidence, *([] if fault.trap else [fault.effect]))
-    found = [view for text in claims for view in _ending(text) or views_of([parse(text).left])]
-    return tuple(dict.fromkeys([*found, *views_of(fault.shown_by), *(views.names() if fault.trap else ())]))
+    names = [view for text in claims for view in _ending(text) or views_of([parse(text).left])]
+    return tuple(dict.fromkeys([*names, *views_of(fault.shown_by), *(views.names() if fault.trap else ())]))
 
 
 def _ending(claim: str) -> tuple[str, ...]:
@@ -106,11 +106,11 @@ def _ending(claim: str) -> tuple[str, ...]:
 
 def changed_lines(before: str, after: str) -> list[tuple[int, int]]:
     """Return line ranges (from 1, inclusive) of `after` that differ from `before`; a removal includes its neighbors."""
-    found, (one, two) = [], (source_lines(before), source_lines(after))
-    for kind, _, _, start, end in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
+    ranges, (old, new) = [], (source_lines(before), source_lines(after))
+    for kind, _, _, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind != "equal":
-            found.append((start + 1, end) if end > start else (max(start, 1), start + 1))
-    return found
+            ranges.append((start + 1, end) if end > start else (max(start, 1), start + 1))
+    return ranges
 
 
 def known_cause(given: Any) -> str:
@@ -151,11 +151,11 @@ def _place(right: Right, given: Any, weights: Weights, source: str) -> Part:
     saw = f"line {line}" if line else f"{given!r} is not a line" if given else "no line"
     if not right.places:
         return Part("place", float(not line), saw, "no line: nothing is wrong")
-    wanted = f"the line to change, within {NEAR} lines"
+    expected = f"the line to change, within {NEAR} lines"
     if near(right, line):
-        return Part("place", 1.0, saw, wanted, line)
+        return Part("place", 1.0, saw, expected, line)
     same = line is not None and section(source, line) in {section(source, first) for first, _ in right.places}
-    return Part("place", weights.section if source and same else 0.0, saw, wanted, line)
+    return Part("place", weights.section if source and same else 0.0, saw, expected, line)
 
 
 def section(source: str, line: int) -> str:
@@ -167,12 +167,12 @@ def section(source: str, line: int) -> str:
 def _step(right: Right, given: Any) -> Part:
     step = parse_answers.number(given)
     if right.step is None:
-        told = (
+        sentence = (
             "this fault has no single first step to name, so any answer counts"
             if right.places
             else "there is no step to name"
         )
-        return Part("step", 1.0, told)
+        return Part("step", 1.0, sentence)
     saw = f"step {step}" if step is not None else f"{given!r} is not a step" if given else "no step"
     good = step is not None and right.step[0] <= step <= right.step[1]
     if step is not None and step + 1 == right.step[0]:

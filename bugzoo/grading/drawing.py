@@ -15,8 +15,8 @@ LONGEST = 40
 
 def number(given: int | None = None) -> int:
     """Return the number to draw from: the given one, that of the environment, or a new one."""
-    said = os.environ.get(DRAW, "")
-    return given if given is not None else int(said) if said.isdecimal() else secrets.randbelow(10**6)
+    text = os.environ.get(DRAW, "")
+    return given if given is not None else int(text) if text.isdecimal() else secrets.randbelow(10**6)
 
 
 def draw(number: int, seed: int, steps: int, count: int = DRAWN) -> bytes:

@@ -28,84 +28,93 @@ def checks(run: Run, case: Scenario, twin: Baseline, thorough: bool = True) -> l
         return []
     if not tolerances(case).healthy:
         return _checks(run, case, twin, thorough)
-    found = _checks(run, case, twin, thorough, case.source)
-    if all(check.passed for check in found):
-        return found
+    verdicts = _checks(run, case, twin, thorough, case.source)
+    if all(check.passed for check in verdicts):
+        return verdicts
     plain = case.healthy().source  # to take the oddity of a healthy program away does no harm
     other = _checks(run, case, reached(case, plain), thorough, plain)
-    return other if all(check.passed for check in other) else found
+    return other if all(check.passed for check in other) else verdicts
 
 
 def _checks(run: Run, case: Scenario, twin: Baseline, thorough: bool, text: str = "") -> list[Check]:
     may, spared = tolerances(case), free(case)
     if set(PARTS) <= spared:
         return []
-    found = compared(run, case, twin, thorough, text)
-    made = found.made
-    if not made and not found.skipped:
+    comparison = compared(run, case, twin, thorough, text)
+    repeated = comparison.made
+    if not repeated and not comparison.skipped:
         saw = f"{DRAWN} steps of the training were to be kept, and the run left none of them."
         return [Check("steps", "wrong", saw, "The training loop should call the model and step.", group="gone")]
-    steps = made + len(found.skipped)
-    if not may.own_forward and len(found.skipped) > OTHERS * steps:  # else a repair may build another model
+    steps = repeated + len(comparison.skipped)
+    if not may.own_forward and len(comparison.skipped) > OTHERS * steps:  # else a repair may build another model
         if not thorough:  # what is refused anyway needs no person
             return []
-        why = next(iter(found.skipped.values()))
-        saw = f"The healthy program could repeat {made} of {steps} drawn steps: {why}."
-        wanted = "Each step should call the model once with its whole batch, and the model's parameters should stay."
-        return [Check("steps", "cannot be graded", saw, wanted, float(made), group="gone")]
-    done = f"{steps} steps were drawn, and the healthy program repeated them from the same weights and the same batch."
+        why = next(iter(comparison.skipped.values()))
+        saw = f"The healthy program could repeat {repeated} of {steps} drawn steps: {why}."
+        expected = "Each step should call the model once with its whole batch, and the model's parameters should stay."
+        return [Check("steps", "cannot be graded", saw, expected, float(repeated), group="gone")]
+    sentence = (
+        f"{steps} steps were drawn, and the healthy program repeated them from the same weights and the same batch."
+    )
     # no answers: a model cannot be copied within torch.func, and its answers after the training are compared anyway
-    seen = {"data": found.places, "update": found.update}
-    unseen = [part for part, known in seen.items() if part not in spared and steps - len(known) > OTHERS * steps]
+    readings = {"data": comparison.places, "update": comparison.update}
+    unseen = [
+        part for part, reading in readings.items() if part not in spared and steps - len(reading) > OTHERS * steps
+    ]
     if unseen and thorough:
-        return [_unseen(unseen[0], steps, len(seen[unseen[0]]))]
-    result = [_data(found)] if found.places else []
-    if "order" not in spared and (order := data_order.check(found.places, case)):
+        return [_unseen(unseen[0], steps, len(readings[unseen[0]]))]
+    result = [_data(comparison)] if comparison.places else []
+    if "order" not in spared and (order := data_order.check(comparison.places, case)):
         result.append(order)
-    if "gradient" not in spared and not found.unsettled:
-        result.append(_gradients(found, done))
-    if "update" not in spared and found.update:
-        result += _updates(found, done, _restores(reference.healthy_text(case)))
-    if "answers" not in spared and found.agreement:
-        result.append(_answers(found, may.same_forward))
+    if "gradient" not in spared and not comparison.unsettled:
+        result.append(_gradients(comparison, sentence))
+    if "update" not in spared and comparison.update:
+        result += _updates(comparison, sentence, _restores(reference.healthy_text(case)))
+    if "answers" not in spared and comparison.agreement:
+        result.append(_answers(comparison, may.same_forward))
     return result
 
 
 def _unseen(part: str, steps: int, known: int) -> Check:
     """Return a check for a person: the healthy program has something to look at there, and this one shows nothing."""
     saw = f"{steps} steps were drawn. The {part} could be compared at {known} of them. A person looks at the rest."
-    wanted = "A step should call the model with its batch, beside its targets, and step with an optimizer of torch."
-    return Check("steps", FOR_A_PERSON, saw, wanted, float(known), group="gone")
+    expected = "A step should call the model with its batch, beside its targets, and step with an optimizer of torch."
+    return Check("steps", FOR_A_PERSON, saw, expected, float(known), group="gone")
 
 
 def _data(found: Found) -> Check:
     every = [place for places in found.places.values() for place in places]
-    seen, strange = len(every), sum(place < 0 for place in every)
-    saw = f"{seen} examples of the batches of {len(found.places)} drawn steps were inspected. "
+    count, strange = len(every), sum(place < 0 for place in every)
+    saw = f"{count} examples of the batches of {len(found.places)} drawn steps were inspected. "
     saw += f"{strange} of them are not training examples" if strange else "All of them are training examples"
-    wanted = f"All of them should be; up to {OTHERS:.0%} others pass."
-    good = strange <= OTHERS * seen
+    expected = f"All of them should be; up to {OTHERS:.0%} others pass."
+    good = strange <= OTHERS * count
     return Check(
-        "data at steps", state_of(good), saw + " with their labels.", wanted, float(strange), group="unchanged"
+        "data at steps", state_of(good), saw + " with their labels.", expected, float(strange), group="unchanged"
     )
 
 
 def _gradients(found: Found, done: str) -> Check:
     wrong = {at: gap for at, gap in found.gradient.items() if gap > found.room}
-    wanted = f"At most {found.room:.0%} passes, as sums in another order differ by less."
+    expected = f"At most {found.room:.0%} passes, as sums in another order differ by less."
     if not wrong:
         return Check(
-            "gradient", "passed", f"{done} The gradients are equal.", wanted, max(found.gradient.values()), group="gone"
+            "gradient",
+            "passed",
+            f"{done} The gradients are equal.",
+            expected,
+            max(found.gradient.values()),
+            group="gone",
         )
-    if found.drawn is not None and (said := found.drawn.judged()) is not None:
-        good, saw, number = said
+    if found.drawn is not None and (verdict := found.drawn.judged()) is not None:
+        good, saw, number = verdict
         return Check(
             "gradient", state_of(good), f"{done} {saw}", "As with the healthy dropout passes.", number, group="gone"
         )
     worst = max(wrong, key=lambda at: wrong[at])
     saw = f"{done} At {len(wrong)} of them the gradient is another one. "
     saw += f"At step {worst} the gradient differs by {wrong[worst]:.0%}."
-    return Check("gradient", "wrong", saw, wanted, wrong[worst], group="gone")
+    return Check("gradient", "wrong", saw, expected, wrong[worst], group="gone")
 
 
 def _restores(healthy: str) -> bool:
@@ -120,13 +129,13 @@ def _updates(found: Found, done: str, restores: bool) -> list[Check]:
     if wrong:
         saw = f"{done} At {len(wrong)} of them the weights change in another way. "
         saw += f"At step {worst} the change of the weights differs by {wrong[worst]:.0%}."
-    wanted = "The optimizer should step as in the healthy program: the same rate, the same momentum and decay."
-    compared = Check("update", state_of(not wrong), saw, wanted, max(found.update.values()), group="gone")
+    expected = "The optimizer should step as in the healthy program: the same rate, the same momentum and decay."
+    compared = Check("update", state_of(not wrong), saw, expected, max(found.update.values()), group="gone")
     if wrong or restores or found.afterwards <= SAME:
         return [compared]
     saw = "The weights at the end of the script are not those that the last step leaves."
-    wanted = "What moves the weights after the last step is compared with nothing, so a person looks at it."
-    return [compared, Check("steps", FOR_A_PERSON, saw, wanted, found.afterwards, group="gone")]
+    expected = "What moves the weights after the last step is compared with nothing, so a person looks at it."
+    return [compared, Check("steps", FOR_A_PERSON, saw, expected, found.afterwards, group="gone")]
 
 
 def _answers(found: Found, same: bool) -> Check:
@@ -135,5 +144,5 @@ def _answers(found: Found, same: bool) -> Check:
     good = share >= AGREE and (not same or gap < EQUAL)
     saw = f"After {len(found.agreement)} drawn steps the model was called in eval mode. It agrees with the healthy model on "
     saw += f"{share:.0%} of the examples" + (f", and the outputs differ by up to {gap:.2g}." if same else ".")
-    wanted = f"At least {AGREE:.0%} passes" + (f", with outputs closer than {EQUAL:g}." if same else ".")
-    return Check("answers at steps", state_of(good), saw, wanted, share, group="gone")
+    expected = f"At least {AGREE:.0%} passes" + (f", with outputs closer than {EQUAL:g}." if same else ".")
+    return Check("answers at steps", state_of(good), saw, expected, share, group="gone")

@@ -45,5 +45,5 @@ def stated(exercise: Exercise, cells: Sequence[Any], source: str) -> dict[str, i
 
 def show(title: Any, stated: dict[str, int]) -> None:
     """Add level and minutes to the line of the ticket in the first cell."""
-    told = f"level {stated['level']} of {HARDEST}, about {stated['minutes']} minutes"
-    title.source = re.sub(r"^Ticket \*\*.*\*\*$", rf"\g<0> · {told}", title.source, count=1, flags=re.MULTILINE)
+    label = f"level {stated['level']} of {HARDEST}, about {stated['minutes']} minutes"
+    title.source = re.sub(r"^Ticket \*\*.*\*\*$", rf"\g<0> · {label}", title.source, count=1, flags=re.MULTILINE)

@@ -35,13 +35,13 @@ def build(place: Path | None = None) -> list[str]:
 
 def stray(place: Path | None = None) -> list[str]:
     """Return the problems on disk: files that differ from the build, are missing, or have no declaration."""
-    place, wanted = place or root(), texts()
-    problems = notebooks.stray(wanted, place, "declaration", "bugzoo exercises build")
+    place, expected = place or root(), texts()
+    problems = notebooks.stray(expected, place, "declaration", "bugzoo exercises build")
     for folder in FOLDERS:
         for file in sorted((place / folder).rglob("*")):
             name = file.relative_to(place).as_posix()
-            mine = another.parted(file.stem)[1] or ".ipynb_checkpoints" in name  # a learner's
-            if file.is_file() and name not in wanted and not mine:
+            personal = another.parted(file.stem)[1] or ".ipynb_checkpoints" in name  # a learner's
+            if file.is_file() and name not in expected and not personal:
                 problems.append(f"{name} has no declaration")
     return problems
 
@@ -53,15 +53,15 @@ def course(folder: Path) -> list[Path]:
     with a longer time limit per cell is added if the course has none.
     Raises UserError if the folder cannot be written.
     """
-    wanted = {
+    targets = {
         folder / "source" / name / f"{name}.ipynb": build_notebook(exercise, "instructor")
         for name, exercise in exercises().items()
     }
     if not (folder / "nbgrader_config.py").exists():
-        wanted[folder / "nbgrader_config.py"] = CONFIGURATION
-    for target, text in wanted.items():
+        targets[folder / "nbgrader_config.py"] = CONFIGURATION
+    for target, text in targets.items():
         write_atomic(target, text, parents=True)
-    return list(wanted)
+    return list(targets)
 
 
 def reset(name: str, folder: Path | None = None) -> tuple[Path, Path | None]:

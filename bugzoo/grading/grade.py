@@ -67,24 +67,24 @@ def grade(
     ahead(scenario, seeds[0])
     try:
         isolated = sandbox.needed(strict_isolation)
-        asked = Asked(source, scenario, tuple(seeds), seconds, isolated, draw)
-        seen = _on_the_seeds(asked, all_seeds)
-        if len(seeds) > 1 and all(check.passed for check in seen.checks):
-            seen.checks = on_another_seed(asked, seen.checks)
-        if len(seeds) > 1 and all(check.passed for check in seen.checks):
-            seen.checks += together(seen.averages(scenario), seeds)
+        request = Asked(source, scenario, tuple(seeds), seconds, isolated, draw)
+        report = _on_the_seeds(request, all_seeds)
+        if len(seeds) > 1 and all(check.passed for check in report.checks):
+            report.checks = on_another_seed(request, report.checks)
+        if len(seeds) > 1 and all(check.passed for check in report.checks):
+            report.checks += together(report.averages(scenario), seeds)
     except Exception as error:  # a submission's process can leave anything behind
         return of_error(error, time.perf_counter() - started)
-    status = status_of(seen.checks)
-    message = lines.hidden(seen.checks, scenario) if status == "wrong" else ""
+    status = status_of(report.checks)
+    message = lines.hidden(report.checks, scenario) if status == "wrong" else ""
     if status == "passed" and (decision := waiting(source, (scenario.healthy().source, scenario.source))):
         status, message = FOR_A_PERSON, WAITS.format(decision)
     elif status == FOR_A_PERSON:
-        message = next(check.saw for check in seen.checks if check.status == FOR_A_PERSON)
+        message = next(check.saw for check in report.checks if check.status == FOR_A_PERSON)
     share = 1.0 if status == "passed" else 0.0
-    if status == "wrong" and seen.honest:
-        share = round(partly * len(seen.parts) / max(len(scenario.specs), 1), 4)
-    return Result(status, share, seen.checks, message, seconds=time.perf_counter() - started, draw=draw)
+    if status == "wrong" and report.honest:
+        share = round(partly * len(report.parts) / max(len(scenario.specs), 1), 4)
+    return Result(status, share, report.checks, message, seconds=time.perf_counter() - started, draw=draw)
 
 
 @dataclass
@@ -108,20 +108,20 @@ def _on_the_seeds(asked: Asked, all_seeds: bool) -> _Seen:
     """Run and judge a submission on one seed after the other. Raises any error of the machine or of its files."""
     case = asked.scenario
     wide = tolerances(case).room * (bands.WIDE if len(asked.seeds) > 1 else 1.0)
-    seen = _Seen(frozenset(fault.id for fault, _ in case.specs))
+    report = _Seen(frozenset(fault.id for fault, _ in case.specs))
     for seed in asked.seeds:
         job, case, run = asked.run(seed)
-        one = Submission(run, case, wide)
-        judged = judge(one)
-        if not seen.each:
-            _run_again(job, one, judged)
-        seen.checks = with_seed(seen.checks, judged, seed) if seen.each else judged
-        seen.each.append((one.twin, judged))
-        seen.parts &= repaired(case, run, judged) if len(case.specs) > 1 else frozenset()
-        seen.honest &= not any(check.name in HONEST and not check.passed for check in judged)
-        if not all(check.passed for check in judged) and not all_seeds and not seen.parts:
+        submission = Submission(run, case, wide)
+        judged = judge(submission)
+        if not report.each:
+            _run_again(job, submission, judged)
+        report.checks = with_seed(report.checks, judged, seed) if report.each else judged
+        report.each.append((submission.twin, judged))
+        report.parts &= repaired(case, run, judged) if len(case.specs) > 1 else frozenset()
+        report.honest &= not any(check.name in HONEST and not check.passed for check in judged)
+        if not all(check.passed for check in judged) and not all_seeds and not report.parts:
             break
-    return seen
+    return report
 
 
 def _run_again(job: Job, one: Submission, judged: list[Check]) -> None:

@@ -25,10 +25,10 @@ RAISED = "The program stopped with an error. program.run() runs it, and program.
 
 def state(result: "Result", group: str) -> str:
     """Return "passed" or "failed" for a group; without checks "not reached", or "not asked" if every check passed."""
-    found = [check for check in result.checks if check.group == group]
-    if not found:
+    checks = [check for check in result.checks if check.group == group]
+    if not checks:
         return NOT_ASKED if result.passed or (result.checks and result.status == "for a person") else NOT_REACHED
-    return "passed" if all(check.passed for check in found) else FAILED
+    return "passed" if all(check.passed for check in checks) else FAILED
 
 
 def in_groups(result: "Result") -> str:
@@ -50,9 +50,9 @@ def sealed(result: "Result") -> "Result":
         message = result.message or " ".join(why)
     states = {group: state(result, group) for group in GROUPS}
     checks = [
-        Check(group, "passed" if said == "passed" else "wrong", "", group=group)
-        for group, said in states.items()
-        if said in ("passed", FAILED)
+        Check(group, "passed" if outcome == "passed" else "wrong", "", group=group)
+        for group, outcome in states.items()
+        if outcome in ("passed", FAILED)
     ]
     return replace(result, share=0.0, checks=checks, message=message, seconds=0.0, points=0.0, max_points=0.0)
 

@@ -21,20 +21,26 @@ def halves(exercise: Exercise, of: int) -> dict[str, str]:
 
 def combined(exercise: Exercise) -> dict[str, str]:
     """Return name -> text for each combination of accepted repairs, without that of the solution."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     first, second = exercise.about_faults
-    for one, text in halves(exercise, 0).items():
-        start = healthy_text(exercise) if one == PLAIN else made(half(exercise, 1), first[0].repairs[one], first[1])
+    for repair, text in halves(exercise, 0).items():
+        start = (
+            healthy_text(exercise) if repair == PLAIN else made(half(exercise, 1), first[0].repairs[repair], first[1])
+        )
         others = {name: made(text, edits, second[1]) for name, edits in second[0].repairs.items()}
-        found |= {f"{one} + {name}": done for name, done in ({PLAIN: start} | others).items() if done is not None}
-    found.pop(f"{PLAIN} + {PLAIN}")
-    return {name: text for name, text in _different(found).items() if not same_program(text, healthy_text(exercise))}
+        texts |= {
+            f"{repair} + {name}": combination
+            for name, combination in ({PLAIN: start} | others).items()
+            if combination is not None
+        }
+    texts.pop(f"{PLAIN} + {PLAIN}")
+    return {name: text for name, text in _different(texts).items() if not same_program(text, healthy_text(exercise))}
 
 
 def _different(texts: dict[str, str]) -> dict[str, str]:
     """Return the texts without repetitions: on some programs two repairs are the same."""
-    found: dict[str, str] = {}
+    distinct: dict[str, str] = {}
     for name, text in texts.items():
-        if not any(same_program(text, other) for other in found.values()):
-            found[name] = text
-    return found
+        if not any(same_program(text, other) for other in distinct.values()):
+            distinct[name] = text
+    return distinct

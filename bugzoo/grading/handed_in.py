@@ -7,16 +7,18 @@ from bugzoo import record
 
 def counted(forms: tuple[str, ...]) -> dict[str, Any] | None:
     """Return the first complete diagnosis, of this kernel or an earlier one; None before there is one."""
-    found = record.first_diagnoses(forms)
-    return _of_all(found) if found else None
+    records = record.first_diagnoses(forms)
+    return _of_all(records) if records else None
 
 
 def last(forms: tuple[str, ...]) -> dict[str, Any] | None:
     """Return what was handed in last, complete or not; None if nothing was."""
-    found = [record.diagnosis(ticket) for ticket in forms]
-    return _of_all([one or {} for one in found]) if any(found) else None
+    records = [record.diagnosis(ticket) for ticket in forms]
+    return _of_all([diagnosis or {} for diagnosis in records]) if any(records) else None
 
 
 def _of_all(found: list[dict[str, Any]]) -> dict[str, Any]:
     """Return one record of the forms' records; of several with the time of the latest."""
-    return found[0] if len(found) == 1 else {"findings": found, "at": max(one.get("at", 0.0) for one in found)}
+    return (
+        found[0] if len(found) == 1 else {"findings": found, "at": max(diagnosis.get("at", 0.0) for diagnosis in found)}
+    )

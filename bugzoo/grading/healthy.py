@@ -66,13 +66,13 @@ def _text(twin: Twin) -> tuple[str, int]:
 def recorded(text: str, ranks: int = 1) -> Curve:
     """Return a program's run as a curve, run once on this machine. Raises UserError if it did not finish."""
     key = kept.key("curve", text, ranks, version("torch"))
-    found = kept.read(key)
-    if found is None:
+    entry = kept.read(key)
+    if entry is None:
         steps: list[dict[str, Any]] = []
         run = run_worker(job(text, ranks), on_step=steps.append)
         if run.outcome not in ("finished", "non_finite"):
             raise UserError(f"The recorded run ended as {run.outcome}. Try again.")
-        curves = {name: [one[name] for one in steps] for name in ("step", "loss", "grad_norm")}
-        found = {**curves, "metrics": {name: float(value) for name, value in run.trace.metrics.items()}}
-        kept.write(key, found)
-    return Curve(found["step"], found["loss"], found["grad_norm"], found["metrics"], places.of_text(text))
+        curves = {name: [step[name] for step in steps] for name in ("step", "loss", "grad_norm")}
+        entry = {**curves, "metrics": {name: float(value) for name, value in run.trace.metrics.items()}}
+        kept.write(key, entry)
+    return Curve(entry["step"], entry["loss"], entry["grad_norm"], entry["metrics"], places.of_text(text))

@@ -31,17 +31,17 @@ def batches(scenario: Scenario, count: int) -> list[tuple[Tensor, Tensor]] | Non
     fetching, _ = body(text, scenario.program)
     if "train_loader" not in names and "batch" not in names:
         return None
-    found = []
+    pairs = []
     with reference.trusted, torch.random.fork_rng(devices=[]):
         torch.manual_seed(count)
-        while len(found) < count:
+        while len(pairs) < count:
             for inputs, targets in names.get("train_loader") or [(None, None)] * count:
                 names |= {BATCH[0]: inputs, BATCH[1]: targets}
                 exec(fetching, names)
-                found.append((names[BATCH[0]], names[BATCH[1]]))
-                if len(found) == count:
+                pairs.append((names[BATCH[0]], names[BATCH[1]]))
+                if len(pairs) == count:
                     break
-    return found
+    return pairs
 
 
 def samples(scenario: Scenario) -> int | None:
@@ -67,13 +67,13 @@ def updated(step: Step, settings: Settings) -> Tensors | None:
             names = [name for name in names if name in step.parameters and name in step.gradients]
             if not names:
                 continue
-            made = {name: nn.Parameter(step.parameters[name].clone()) for name in names}
+            parameters = {name: nn.Parameter(step.parameters[name].clone()) for name in names}
             made_by = getattr(torch.optim, kind)
-            known = inspect.signature(made_by).parameters
-            allowed = {k: tuple(v) if isinstance(v, list) else v for k, v in numbers.items() if k in known}
-            optimizer = made_by(list(made.values()), **allowed)
+            arguments = inspect.signature(made_by).parameters
+            allowed = {k: tuple(v) if isinstance(v, list) else v for k, v in numbers.items() if k in arguments}
+            optimizer = made_by(list(parameters.values()), **allowed)
             needed = _slots(made_by, allowed)
-            for name, parameter in made.items():
+            for name, parameter in parameters.items():
                 parameter.grad = step.gradients[name].clone()
                 slots = {k.rpartition("/")[2]: v.clone() for k, v in step.slots.items() if k.rpartition("/")[0] == name}
                 if slots and needed <= set(slots):  # those of another optimizer are none for this one
@@ -81,7 +81,7 @@ def updated(step: Step, settings: Settings) -> Tensors | None:
             optimizer.step()
             if any(optimizer.state.values()) and step.number > 1 and not step.slots:
                 return None
-            result |= {name: parameter.detach() for name, parameter in made.items()}
+            result |= {name: parameter.detach() for name, parameter in parameters.items()}
     return result
 
 

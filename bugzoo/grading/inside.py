@@ -81,7 +81,7 @@ _hook = register_optimizer_step_pre_hook(
 
 def _batches(run: Any) -> list[list[Any]]:
     """Return [input rows, targets] of the kept batches: sketches of numbers, tokens as they are."""
-    found = []
+    batches = []
     model, shape = run.namespace.get("model"), None
     inner = set(model.modules()) - {model} if isinstance(model, torch.nn.Module) else set()
     for batch in run.trace.live.batches:
@@ -95,8 +95,8 @@ def _batches(run: Any) -> list[list[Any]]:
         # a hand-written loss has no node from which to read targets
         targets = [] if batch.targets is None else _classes(batch.targets.detach().cpu()).reshape(-1).tolist()
         rows = inputs.tolist() if not inputs.is_floating_point() else [sketch(row.float().numpy()) for row in inputs]
-        found.append([rows, targets])
-    return found
+        batches.append([rows, targets])
+    return batches
 
 
 def _classes(targets: torch.Tensor) -> torch.Tensor:
@@ -113,7 +113,7 @@ def _hooks() -> Any:
 def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
     """Return the model's outputs with shuffled parameters; outputs from a stored table would not get worse."""
     model = run.namespace["model"]
-    kept = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    state = {name: value.detach().clone() for name, value in model.state_dict().items()}
     generator = torch.Generator().manual_seed(1)
     values = torch.as_tensor(inputs)
     if values.is_floating_point():
@@ -128,7 +128,7 @@ def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
             classes = answers.ndim > 1 and answers.shape[-1] > 1
             return (answers.argmax(-1) if classes else answers.reshape(-1)).tolist()
     finally:  # restore the parameters, also of a model that cannot be called
-        model.load_state_dict(kept)
+        model.load_state_dict(state)
 
 
 def _sealed() -> Callable[..., dict[str, Reading]]:

@@ -32,26 +32,26 @@ def out_of_sight(one: Submission) -> Check | None:
         return None
     if not state:
         saw = "After the run there is no torch module named `model`, so there are no weights to grade."
-        wanted = "The program should keep a torch module named `model`, as in the program handed out."
-        return Check("model", "cannot be graded", saw, wanted, group="runs") if steps else None
+        expected = "The program should keep a torch module named `model`, as in the program handed out."
+        return Check("model", "cannot be graded", saw, expected, group="runs") if steps else None
     moved = one.still < sum(value.size for value in state.values()) / 2
     if not steps and moved:
         saw = "The weights changed, but no step of a torch optimizer was seen."
-        wanted = "An optimizer from torch.optim should take the steps."
-        return Check("run", "cannot be graded", saw, wanted, group="runs")
+        expected = "An optimizer from torch.optim should take the steps."
+        return Check("run", "cannot be graded", saw, expected, group="runs")
     unseen = np.shape(run.trace.backwards) == (steps,) and not np.any(run.trace.backwards)
     if steps and moved and unseen and not np.isfinite(one.losses).any():
         saw = f"The optimizer took {steps} steps, but neither loss.backward() nor torch.autograd.grad() was seen."
-        wanted = "One of these should compute the gradients of the model's parameters."
-        return Check("run", "cannot be graded", saw, wanted, group="runs")
+        expected = "One of these should compute the gradients of the model's parameters."
+        return Check("run", "cannot be graded", saw, expected, group="runs")
     return None
 
 
 def integrity(one: Submission) -> list[Check]:
     """Check budget, unmodified torch and bugzoo, model size, data, and an honest report."""
     with trusted:
-        wanted = reference.shapes(one.case)
-    size = _size({name: value.shape for name, value in one.weights.items()}, wanted, one.may.own_forward)
+        shapes = reference.shapes(one.case)
+    size = _size({name: value.shape for name, value in one.weights.items()}, shapes, one.may.own_forward)
     return [_budget(one), *_tools(one), size, _data(one), *_honest(one)]
 
 
@@ -66,8 +66,8 @@ def _tools(one: Submission) -> list[Check]:
     changed = one.account.get("changed")
     if not changed and "changed" in one.account:
         return []
-    found = f"Changed: {', '.join(changed[:3])}." if changed else "The run left no report on them."
-    saw = f"The functions of torch and bugzoo were compared before and after the run. {found}"
+    sentence = f"Changed: {', '.join(changed[:3])}." if changed else "The run left no report on them."
+    saw = f"The functions of torch and bugzoo were compared before and after the run. {sentence}"
     return [Check("tools", "wrong", saw, "They should stay as they are installed.", group="unchanged")]
 
 
@@ -75,15 +75,15 @@ def _data(one: Submission) -> Check:
     with trusted:
         member = reference.membership(one.case)
     batches = [batch for rank in one.run.ranks or [one.run] for batch in account(rank).get("batches") or []]
-    seen, strange = foreign(batches, member)
-    saw = f"{seen} examples of the training batches were inspected. "
+    count, strange = foreign(batches, member)
+    saw = f"{count} examples of the training batches were inspected. "
     saw += f"{strange} of them are not training examples" if strange else "All of them are training examples"
     saw += " with their labels."
-    if not seen:
+    if not count:
         why = one.account.get("problem") or "none was kept"
         saw = f"The training batches were inspected. None could be read ({why})."
     right = "All of them should be; up to 5% others pass."
-    good = strange <= 0.05 * seen and seen > 0
+    good = strange <= 0.05 * count and count > 0
     return Check("data", state_of(good), saw, right, float(strange), group="unchanged")
 
 
@@ -99,12 +99,12 @@ def _honest(one: Submission) -> list[Check]:
 def _size(found: Shapes, wanted: Shapes, own_forward: bool) -> Check:
     """Check that the model has as many parameters as the reference. If a repair may change the forward pass, torch's
     normalization running statistics may be missing. The rest must match, and the total must not be larger."""
-    size, usual = (sum(math.prod(shape) for shape in one.values()) for one in (found, wanted))
+    size, usual = (sum(math.prod(shape) for shape in shapes.values()) for shapes in (found, wanted))
     good = size == usual
     if own_forward and size < usual:
         learnt = [
-            sum(math.prod(shape) for name, shape in one.items() if name.rpartition(".")[2] not in AVERAGES)
-            for one in (found, wanted)
+            sum(math.prod(shape) for name, shape in shapes.items() if name.rpartition(".")[2] not in AVERAGES)
+            for shapes in (found, wanted)
         ]
         good = learnt[0] == learnt[1]
     saw = f"The numbers in the model's parameters and buffers were counted. The model has {size} of them."
@@ -115,10 +115,12 @@ def _size(found: Shapes, wanted: Shapes, own_forward: bool) -> Check:
 def _report(run: Run, kind: TaskKind, honest: Score) -> Check:
     """Check that the metric the program reports is that of its weights on its own validation data."""
     real = {kind.metric: honest.value, "loss": honest.loss}
-    said = {name: run.trace.metrics.get(name) for name in kind.reported}
-    off = [name for name, value in said.items() if value is None or not abs(value - real[name]) <= kind.reported[name]]
+    metrics = {name: run.trace.metrics.get(name) for name in kind.reported}
+    off = [
+        name for name, value in metrics.items() if value is None or not abs(value - real[name]) <= kind.reported[name]
+    ]
     name = off[0] if off else kind.metric
-    claimed = said[name]
+    claimed = metrics[name]
     saw = "The trained model was tested again on the program's validation data. "
     saw += f"The program reports {name} {claimed:.3f}" if claimed is not None else f"The program does not report {name}"
     saw += "." if off else ", which is right."
@@ -139,16 +141,16 @@ def unchanged(one: Submission, others: Sequence[Check] = ()) -> list[Check]:
     if np.shape(one.run.trace.backwards) == losses.shape:  # compare the sum of the losses that a step went back through
         losses = losses * np.maximum(one.run.trace.backwards, 1)
     first = min(len(losses), len(twin.losses), reference.epoch(one.case) or MANY)
-    ours = [twin.losses, reached(one.case, one.case.healthy().source).losses]
+    curves = [twin.losses, reached(one.case, one.case.healthy().source).losses]
     size = max(float(np.abs(np.asarray(twin.losses[:first])).mean()), 1e-12) if first else 1.0
-    apart = [losses[:first] - np.asarray(usual[:first]) for usual in ours]
-    gap = min(float(np.abs(each).mean()) for each in apart) / size if first else math.inf
+    gaps = [losses[:first] - np.asarray(usual[:first]) for usual in curves]
+    gap = min(float(np.abs(each).mean()) for each in gaps) / size if first else math.inf
     saw = "Nothing is wrong in the program handed out, so its losses were compared with yours. "
     saw += f"Those of the first {first} steps differ by {gap:.2g} (relative)"
-    wanted = "They should be the same, up to rounding."
+    expected = "They should be the same, up to rounding."
     if gap < 1e-3 or not others or not all(check.passed for check in others):
-        return [Check("agreement", state_of(gap < 1e-3), f"{saw}.", wanted, gap, group="unchanged")]
-    level = min(abs(float(each.mean())) for each in apart) / size
+        return [Check("agreement", state_of(gap < 1e-3), f"{saw}.", expected, gap, group="unchanged")]
+    level = min(abs(float(each.mean())) for each in gaps) / size
     saw += f", as in another order, and their mean by {level:.2g}."
-    wanted = f"In another order their mean may differ by {ORDER:g}."
-    return [Check("agreement", state_of(level < ORDER), saw, wanted, level, group="unchanged")]
+    expected = f"In another order their mean may differ by {ORDER:g}."
+    return [Check("agreement", state_of(level < ORDER), saw, expected, level, group="unchanged")]

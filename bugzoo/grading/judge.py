@@ -37,14 +37,14 @@ def judge(one: Submission) -> list[Check]:
 
     Raises RuntimeError if the healthy twin does not finish, and any error for malformed arrays.
     """
-    found = signs(one)
-    if crashed(found):
-        return found
+    entries = signs(one)
+    if crashed(entries):
+        return entries
     if hidden := integrity.out_of_sight(one):
         return [hidden]
     stage("testing the trained model")
-    found += [made for each in CHEAP for made in each(one)]
+    entries += [made for each in CHEAP for made in each(one)]
     stage(f"comparing {DRAWN} steps with the healthy program")
-    found += each_step.checks(one.run, one.case, one.twin, thorough=all(check.passed for check in found))
-    found += integrity.integrity(one)
-    return found + integrity.unchanged(one, found)
+    entries += each_step.checks(one.run, one.case, one.twin, thorough=all(check.passed for check in entries))
+    entries += integrity.integrity(one)
+    return entries + integrity.unchanged(one, entries)

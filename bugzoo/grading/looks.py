@@ -51,9 +51,9 @@ def moved(name: str) -> UserError:
     """Return the error for an instrument's name: it says which view or tool to use."""
     if name in tools():
         return UserError(f"{name!r} is a tool. Use program.tool({name!r}).")
-    if not (found := views_of([name])):
+    if not (matches := views_of([name])):
         return unknown("view", name, views.names(), "program.views()")
-    return UserError(f"Exercises show views of a run now. Use program.look({found[0]!r}).")
+    return UserError(f"Exercises show views of a run now. Use program.look({matches[0]!r}).")
 
 
 class Looks:
@@ -67,9 +67,11 @@ class Looks:
         key = (source, name, step)
         if key not in self._known:
             alone = step is not None or views.reruns(name) > 0
-            names = [name] if alone else [one for one in views.names() if not views.reruns(one)]
+            names = [name] if alone else [view for view in views.names() if not views.reruns(view)]
             print(fit(_announced(name, alone)), flush=True)
-            self._known |= {(source, one, step): found for one, found in measured(names, source, ranks, step).items()}
+            self._known |= {
+                (source, view, step): reading for view, reading in measured(names, source, ranks, step).items()
+            }
         return self._known[key]
 
 
@@ -89,13 +91,13 @@ def measured(names: list[str], source: str, ranks: int = 1, step: int | None = N
         how, source = {"step": step}, batch.prepare(source, step)
     there = [name for name in names if ranks == 1 or not views.reruns(name)]  # one rank cannot start all ranks again
     run = run_worker(healthy.job(source, ranks, after="bugzoo.views:measure", after_args={"names": there, **how}))
-    found = dict(run.readings)
-    if ranks > 1 or not found:  # ranks are compared once all of them are back; a lost process leaves its trace
+    readings = dict(run.readings)
+    if ranks > 1 or not readings:  # ranks are compared once all of them are back; a lost process leaves its trace
         for name, here in views.measure(run, names, **how).items():
-            both = {**here.numbers, **(found[name].numbers if name in found else {})}
-            found[name] = Reading(both) if both else here
+            numbers = {**here.numbers, **(readings[name].numbers if name in readings else {})}
+            readings[name] = Reading(numbers) if numbers else here
     ended = Reading(why_not=f"the run ended as {run.outcome}")
-    return {name: found.get(name) or ended for name in names}
+    return {name: readings.get(name) or ended for name in names}
 
 
 def use(name: str, source: str, ranks: int, diagnosed: bool | None) -> dict[str, Any]:
@@ -116,11 +118,11 @@ def use(name: str, source: str, ranks: int, diagnosed: bool | None) -> dict[str,
         print(fit(f"  nothing to measure: {reading.why_not}"))
         return {}
     rows = [(number.label, reading.numbers.get(key)) for key, number in of_instrument(name).items() if number.label]
-    found = {label: value for label, value in rows if value is not None}
-    width = max(map(len, found), default=0)
-    print("\n".join(f"  {label:{width}}  {digits(value):>9}" for label, value in found.items()))
+    values = {label: value for label, value in rows if value is not None}
+    width = max(map(len, values), default=0)
+    print("\n".join(f"  {label:{width}}  {digits(value):>9}" for label, value in values.items()))
     if diagnosed:
         print(fit(f"  {instrument(name).judge(reading.numbers).message}"))
     elif diagnosed is not None:
         print("  What it concludes opens with your diagnosis.")
-    return found
+    return values

@@ -70,14 +70,14 @@ class LoopBody:
 
         Raises CannotRepeat for another model.
         """
-        own = (dict(self.model.named_parameters()), dict(self.model.named_buffers()))
-        if all(set(ours) == set(theirs) for ours, theirs in zip(own, (step.parameters, step.buffers), strict=True)):
+        parts = (dict(self.model.named_parameters()), dict(self.model.named_buffers()))
+        if all(set(part) == set(theirs) for part, theirs in zip(parts, (step.parameters, step.buffers), strict=True)):
             return step
         names: dict[str, str] = {}
-        for ours, theirs in zip(own, (step.parameters, step.buffers), strict=True):
-            if [value.shape for value in ours.values()] != [value.shape for value in theirs.values()]:
+        for part, theirs in zip(parts, (step.parameters, step.buffers), strict=True):
+            if [value.shape for value in part.values()] != [value.shape for value in theirs.values()]:
                 raise CannotRepeat("the model's parameters have other names and other shapes")
-            names |= dict(zip(theirs, ours, strict=True))
+            names |= dict(zip(theirs, part, strict=True))
         return step.renamed(names)
 
     def skipped(self, step: Step) -> bool:
@@ -111,11 +111,11 @@ class LoopBody:
             raise CannotRepeat(f"{type(error).__name__}: {error}"[:200]) from None
         finally:
             hook.remove()
-        found = collector.found or collector.gradients()  # a loss scaler skips a step that has overflowed
-        if self.scale > LEAST_SCALE and not finite(found):  # another scaler may be at a lower scale by now
+        gradients = collector.found or collector.gradients()  # a loss scaler skips a step that has overflowed
+        if self.scale > LEAST_SCALE and not finite(gradients):  # another scaler may be at a lower scale by now
             self.scale /= 16
             return self._repeated(step, call, targets, seed)
-        return found
+        return gradients
 
     def mode(self, training: bool, evaluating: list[str]) -> None:
         """The healthy program trains in train mode, whatever a submission does."""
@@ -129,8 +129,8 @@ class LoopBody:
         """Return the gradient over all forward passes of a step, each with the weight of its rows."""
         rows = [len(call.inputs[0]) for call in step.calls]
         total: Tensors = {}
-        for call, given, count in zip(step.calls, targets, rows, strict=True):
-            for name, value in self.gradients(step, call, given, seed).items():
+        for call, labels, count in zip(step.calls, targets, rows, strict=True):
+            for name, value in self.gradients(step, call, labels, seed).items():
                 part = value * (count / sum(rows))
                 total[name] = total[name] + part if name in total else part
         return total
@@ -139,9 +139,9 @@ class LoopBody:
         """Return the outputs in eval mode, with the state after the step, on the inputs of its last call."""
         self.load(step)
         state = self.model.state_dict()
-        own = constants(self.model)
+        fixed = constants(self.model)
         self.model.load_state_dict(
-            {k: step.after[k] if k in step.after and k not in own else v for k, v in state.items()}
+            {k: step.after[k] if k in step.after and k not in fixed else v for k, v in state.items()}
         )
         self.model.eval()
         with torch.no_grad():
@@ -150,20 +150,20 @@ class LoopBody:
     def load(self, step: Step) -> None:
         """Put the state before the step into the model, also parameters of another shape, as of a new head. Those require
         gradients that do in the twin at this step. Raises CannotRepeat."""
-        known = dict(self.model.named_parameters())
+        parameters = dict(self.model.named_parameters())
         learn = self.learning(step)
         self.scale = max((scale for *_, scale in at(self.settings, step.number)), default=1.0)
-        if set(known) != set(step.parameters):
+        if set(parameters) != set(step.parameters):
             raise CannotRepeat("the model's parameters are others")
         for name, value in step.parameters.items():
             parameter = nn.Parameter(value.clone(), requires_grad=name in learn)
             for alias in self.aliases[name]:  # a tied parameter has several places
                 path, _, last = alias.rpartition(".")
                 setattr(self.model.get_submodule(path), last, parameter)
-        own = constants(self.model)
+        fixed = constants(self.model)
         with torch.no_grad():
             for name, buffer in self.model.named_buffers():
-                if name in step.buffers and name not in own and buffer.shape == step.buffers[name].shape:
+                if name in step.buffers and name not in fixed and buffer.shape == step.buffers[name].shape:
                     buffer.copy_(step.buffers[name])
 
 
@@ -173,11 +173,11 @@ def finite(values: Tensors) -> bool:
 
 def at(settings: Settings, number: int) -> list[tuple[int, str, Any, float]]:
     """Return (optimizer, class, groups, scale) of each optimizer that the twin uses at a step: the latest phase's."""
-    found: dict[int, tuple[int, str, Any, float]] = {}
+    phases: dict[int, tuple[int, str, Any, float]] = {}
     for step, place, kind, groups, scale in settings:
         if step <= number:
-            found[place] = (place, kind, groups, float(scale))
-    return [found[max(found)]] if found else []
+            phases[place] = (place, kind, groups, float(scale))
+    return [phases[max(phases)]] if phases else []
 
 
 @lru_cache(maxsize=32)
@@ -199,26 +199,26 @@ def head(text: str) -> str | None:
     tree = parse(text)
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     defined = [node for node in ast.walk(tree) if isinstance(node, kinds)]
-    own: set[str] = set()
-    while more := {node.name for node in defined if _trains(node, own)} - own:
-        own |= more
-    at = (place for place, node in enumerate(tree.body) if not isinstance(node, kinds) and _trains(node, own))
+    names: set[str] = set()
+    while more := {node.name for node in defined if _trains(node, names)} - names:
+        names |= more
+    at = (place for place, node in enumerate(tree.body) if not isinstance(node, kinds) and _trains(node, names))
     place = next(at, None)
     return None if place is None else ast.unparse(ast.Module(tree.body[:place], type_ignores=[]))
 
 
 def _trains(node: ast.AST, own: set[str]) -> bool:
     """Return whether a node computes gradients, or names one of the program's `own` functions or classes that do."""
-    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     return bool(called(node) & (GRADIENTS | own) or names & own)
 
 
 def _has(node: ast.AST, name: str) -> bool:
-    return any(isinstance(one, ast.Attribute) and one.attr == name for one in ast.walk(node))
+    return any(isinstance(part, ast.Attribute) and part.attr == name for part in ast.walk(node))
 
 
 def _binds(node: ast.stmt) -> bool:
-    bound = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    bound = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     return isinstance(node, ast.Assign) and bool(bound) and bound <= set(BATCH)
 
 
@@ -242,7 +242,10 @@ def _target(names: dict[str, Any]) -> Callable[[Tensor, Tensor], bool]:
 
 def candidates(healthy: LoopBody, step: Step) -> list[list[Tensor]]:
     """Return the possible targets of all calls, in the order of the tensors beside them."""
-    each = [[one for one in call.beside if call.inputs and healthy.fits(call.inputs[0], one)] for call in step.calls]
+    each = [
+        [tensor for tensor in call.beside if call.inputs and healthy.fits(call.inputs[0], tensor)]
+        for call in step.calls
+    ]
     return [list(targets) for targets in zip(*each, strict=False)]
 
 

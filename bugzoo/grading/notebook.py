@@ -119,9 +119,9 @@ def around(asked: Asked, source: str, ticket: str, own: dict[str, str], folded: 
         markdown("debrief-text", own["debrief-text"]),
         code("debrief", own.get("debrief", "")),
     ]
-    without = {one for one in ("hypothesis", "hints", "debrief", "diagnosis") if one not in own}
+    without = {cell for cell in ("hypothesis", "hints", "debrief", "diagnosis") if cell not in own}
     without |= {"form", "diagnosis-answer"} if "diagnosis" in without else set()
-    return [one for one in cells if one.id.removesuffix("-text") not in without]
+    return [cell for cell in cells if cell.id.removesuffix("-text") not in without]
 
 
 _SETUP = """%load_ext bugzoo.grading.workbench

@@ -93,29 +93,32 @@ class Drawn:
 
 def draws(healthy: HealthyStep, step: Step, targets: list[Tensor]) -> bool:
     """Return whether the healthy program draws anything in a step, such as dropout."""
-    one, other = (healthy.mean(step, targets, seed) for seed in (0, 1))
-    return _distance(one, other) > EQUAL * _size(one)
+    first, other = (healthy.mean(step, targets, seed) for seed in (0, 1))
+    return _distance(first, other) > EQUAL * _size(first)
 
 
 def drawn(healthy: HealthyStep, steps: Sequence[tuple[Step, list[Tensor]]]) -> Drawn | None:
     """Compare some of these steps with the healthy program's draws; None if it draws nothing in a step."""
     if not steps or not draws(healthy, *steps[0]):
         return None
-    found = Drawn()
+    comparison = Drawn()
     every = max(1, -(-len(steps) // MOST))
     for step, targets in steps[::every]:
         others = [healthy.mean(step, targets, seed) for seed in range(DRAWS)]
-        _add(found, step, others)
+        _add(comparison, step, others)
         with without_dropout(healthy.model):
             calm = healthy.mean(step, targets)
         room = CALM * _size(calm)
         if _distance(step.gradients, calm) <= room and _distance(others[0], calm) > 5 * room:
-            found.calm.append(step.number)
-        own = healthy.mean(step, targets)
-        gap, apart = _distance(step.gradients, own), sqrt(_mean([_distance(one, own) ** 2 for one in others]))
-        if gap < NEARER * apart:
-            found.same[step.number] = gap / _size(own)
-    return found
+            comparison.calm.append(step.number)
+        gradients = healthy.mean(step, targets)
+        gap, spread = (
+            _distance(step.gradients, gradients),
+            sqrt(_mean([_distance(draw, gradients) ** 2 for draw in others])),
+        )
+        if gap < NEARER * spread:
+            comparison.same[step.number] = gap / _size(gradients)
+    return comparison
 
 
 @contextmanager
@@ -127,32 +130,32 @@ def without_dropout(model: nn.Module) -> Iterator[None]:
         if isinstance(rate := getattr(module, name, None), float):
             rates.append((module, name, rate))
             setattr(module, name, 0.0)
-    kept = {name: getattr(F, name) for name in FUNCTIONS}
+    functions = {name: getattr(F, name) for name in FUNCTIONS}
     try:
         for name in FUNCTIONS:
             setattr(F, name, lambda input, *_, **__: input)
         yield
     finally:
-        for name, function in kept.items():
+        for name, function in functions.items():
             setattr(F, name, function)
         for module, name, rate in rates:
             setattr(module, name, rate)
 
 
 def _add(found: Drawn, step: Step, others: list[Tensors]) -> None:
-    mean = {name: torch.stack([one[name] for one in others]).mean(0) for name in others[0]}
-    given = {name: step.gradients.get(name, torch.zeros_like(value)) for name, value in mean.items()}
-    usual = sqrt(_mean([_distance(one, mean) ** 2 for one in others]))
+    mean = {name: torch.stack([draw[name] for draw in others]).mean(0) for name in others[0]}
+    gradients = {name: step.gradients.get(name, torch.zeros_like(value)) for name, value in mean.items()}
+    usual = sqrt(_mean([_distance(draw, mean) ** 2 for draw in others]))
     # a draw is nearer to the mean that it is part of: sqrt((n - 1) / n) for it, sqrt((n + 1) / n) for another one
-    found.distance[step.number] = _distance(given, mean) / usual * sqrt((DRAWS - 1) / (DRAWS + 1))
+    found.distance[step.number] = _distance(gradients, mean) / usual * sqrt((DRAWS - 1) / (DRAWS + 1))
     for name, middle in mean.items():
-        if spread := sqrt(_mean([float((one[name] - middle).square().sum()) for one in others])):
-            apart = float((given[name] - middle).norm()) / spread
-            found.each.setdefault(name, []).append(apart * sqrt((DRAWS - 1) / (DRAWS + 1)))
+        if spread := sqrt(_mean([float((draw[name] - middle).square().sum()) for draw in others])):
+            distance = float((gradients[name] - middle).norm()) / spread
+            found.each.setdefault(name, []).append(distance * sqrt((DRAWS - 1) / (DRAWS + 1)))
         size = float((middle * middle).sum())
         if size > 0:
-            found.length.setdefault(name, []).append(float((given[name] * middle).sum()) / size - 1)
-            found.usual.setdefault(name, []).extend(float((one[name] * middle).sum()) / size - 1 for one in others)
+            found.length.setdefault(name, []).append(float((gradients[name] * middle).sum()) / size - 1)
+            found.usual.setdefault(name, []).extend(float((draw[name] * middle).sum()) / size - 1 for draw in others)
 
 
 def _distance(one: Tensors, other: Tensors) -> float:

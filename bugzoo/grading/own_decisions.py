@@ -102,10 +102,10 @@ class _Reader:
 
     def form(self, node: ast.AST) -> str:
         """Return the form of a decision, with those of the statements that set the counters in it; words do not count."""
-        counters = {self.key(one) for one in ast.walk(node)} & self.counters.counts
-        setting = {self.program.statement(one) for key, _, one in self.counters.flows if key in counters}
-        loops = [one.iter if isinstance(one, ast.For) else one for one in setting]
-        words = {one for one in loops for part in ast.walk(one) if isinstance(getattr(part, "value", None), str)}
+        counters = {self.key(piece) for piece in ast.walk(node)} & self.counters.counts
+        setting = {self.program.statement(piece) for key, _, piece in self.counters.flows if key in counters}
+        loops = [piece.iter if isinstance(piece, ast.For) else piece for piece in setting]
+        words = {piece for piece in loops for part in ast.walk(piece) if isinstance(getattr(part, "value", None), str)}
         return " ".join([self.program.form(node), *sorted(map(self.program.form, {*loops} - words))])
 
     def _deciding(self, node: ast.AST) -> Sequence[ast.AST]:
@@ -116,17 +116,17 @@ class _Reader:
         if isinstance(node, ast.Compare) or sharp or (isinstance(node, ast.Call) and last_name(node.func) in CHOOSE):
             parts.append(node)
         if self._catches(node):
-            inner = [one for statement in node.body for one in ast.walk(statement)]
-            raises = [one for one in inner if last_name(getattr(one, "func", one)) in RAISES]
-            parts += [*raises, *(one for one in inner if isinstance(one, ast.Subscript | ast.BinOp))]
+            inner = [part for statement in node.body for part in ast.walk(statement)]
+            raises = [part for part in inner if last_name(getattr(part, "func", part)) in RAISES]
+            parts += [*raises, *(part for part in inner if isinstance(part, ast.Subscript | ast.BinOp))]
         return parts
 
     def _catches(self, node: ast.AST) -> TypeGuard[ast.Try | ast.With]:
         """Return whether the program goes on in its own way after an error in a block."""
         if isinstance(node, ast.With):
             return "suppress" in map(last_name, ast.walk(node))
-        handlers = [one for one in getattr(node, "handlers", ()) if not isinstance(one.body[-1], ast.Raise)]
-        return any(one.type is None or last_name(one.type) != "KeyboardInterrupt" for one in handlers)
+        handlers = [handler for handler in getattr(node, "handlers", ()) if not isinstance(handler.body[-1], ast.Raise)]
+        return any(handler.type is None or last_name(handler.type) != "KeyboardInterrupt" for handler in handlers)
 
     def _acts(self, node: ast.AST) -> bool:
         """Return whether a statement does more than tell, keep what is only told, or end the program or the training."""
@@ -135,9 +135,9 @@ class _Reader:
     def _acts_itself(self, node: ast.AST) -> bool:
         match node:
             case ast.Call():
-                kept = last_name(node.func) in CHANGES and self.key(getattr(node.func, "value", node)) in self.told
+                records = last_name(node.func) in CHANGES and self.key(getattr(node.func, "value", node)) in self.told
                 raised = isinstance(self.program.parents[node], ast.Raise)
-                return not (kept or raised or last_name(node.func) in self.quiet)
+                return not (records or raised or last_name(node.func) in self.quiet)
             case ast.Name() | ast.Attribute() | ast.Subscript() if not isinstance(node.ctx, ast.Load):
                 return self.key(node) not in self.told and not isinstance(self.program.parents[node], ast.For)
             case ast.Expr():
@@ -145,7 +145,7 @@ class _Reader:
             case ast.Raise() | ast.Assert():
                 return self.catches
             case ast.Break():
-                loop = next(one for one in self.counters.above(node) if isinstance(one, ast.For | ast.While))
-                before = [one for one in loop.body if one.lineno < node.lineno and node not in ast.walk(one)]
-                return loop is not self.training and not any(self.counters.trains & called(one) for one in before)
+                loop = next(piece for piece in self.counters.above(node) if isinstance(piece, ast.For | ast.While))
+                before = [piece for piece in loop.body if piece.lineno < node.lineno and node not in ast.walk(piece)]
+                return loop is not self.training and not any(self.counters.trains & called(piece) for piece in before)
         return isinstance(node, ACTS)

@@ -41,28 +41,28 @@ def checks(job: Job, run: Run, case: Scenario, twin: Baseline, again: Callable[[
     modes = {(call.training, tuple(call.evaluating)) for step in steps for call in step.calls}
     if len(modes) > 1:
         saw = f"The modes of the model and its layers were noted at {len(steps)} drawn steps. They are not always the same."
-        wanted = "A training step runs in one mode."
-        return [Check("modes at steps", "wrong", saw, wanted, float(len(modes)), group="gone")]
+        expected = "A training step runs in one mode."
+        return [Check("modes at steps", "wrong", saw, expected, float(len(modes)), group="gone")]
     if not steps or (model := head(job.source)) is None:
         return [_unseen(0, len(steps) + len(lost))]
-    found = repeated(replace(job, source=model), run, case, twin, again)
-    gaps = gaps_of(steps, found)
-    wanted = len(steps) + len(lost)
-    if wanted - len(gaps) > OTHERS * wanted:
-        return [_unseen(len(gaps), wanted)]
-    return [_gradients(gaps), *_dropout(steps, found, case, twin)]
+    repetition = repeated(replace(job, source=model), run, case, twin, again)
+    gaps = gaps_of(steps, repetition)
+    expected = len(steps) + len(lost)
+    if expected - len(gaps) > OTHERS * expected:
+        return [_unseen(len(gaps), expected)]
+    return [_gradients(gaps), *_dropout(steps, repetition, case, twin)]
 
 
 def repeated(job: Job, run: Run, case: Scenario, twin: Baseline, again: Callable[[Job], Run]) -> Run:
     """Run a `job` and make the steps that a `run` kept in the model that it leaves. Raises RuntimeError if the machine fails."""
     stage("repeating the drawn steps in your own model")
-    kept = io.BytesIO()
-    np.savez(kept, **{name: value for name, value in run.arrays.items() if name.partition(".")[0] == "steps"})
+    file = io.BytesIO()
+    np.savez(file, **{name: value for name, value in run.arrays.items() if name.partition(".")[0] == "steps"})
     about = {"text": reference.healthy_text(case), "program": case.program, "settings": list(twin.settings)}
     return again(
         replace(
             job, keep_steps=b"", export=(own_step.NAME,), predict=(),
-            after="bugzoo.grading.own_step:repeat", after_args=about, files={own_step.FILE: kept.getvalue()}, bring_mib=ROOM_MIB,
+            after="bugzoo.grading.own_step:repeat", after_args=about, files={own_step.FILE: file.getvalue()}, bring_mib=ROOM_MIB,
         )
     )  # fmt: skip
 
@@ -78,26 +78,28 @@ def gaps_of(steps: list[Step], found: Run) -> dict[int, float]:
     gaps = {}
     for step in steps:
         start = f"{own_step.NAME}.{step.number}/"
-        made = {
+        gradients = {
             name.removeprefix(start): torch.from_numpy(value)
             for name, value in found.arrays.items()
             if name.startswith(start)
         }
-        if made:
-            gaps[step.number] = difference(step.gradients, made)
+        if gradients:
+            gaps[step.number] = difference(step.gradients, gradients)
     return gaps
 
 
 def _gradients(gaps: dict[int, float]) -> Check:
     wrong = {number: gap for number, gap in gaps.items() if gap > SAME}
-    done = f"{len(gaps)} drawn steps were repeated in the submission's own model, with the healthy loss."
-    wanted = f"At most {SAME:.0%} passes, as sums in another order differ by less."
+    sentence = f"{len(gaps)} drawn steps were repeated in the submission's own model, with the healthy loss."
+    expected = f"At most {SAME:.0%} passes, as sums in another order differ by less."
     if not wrong:
-        return Check("gradient", "passed", f"{done} The gradients are equal.", wanted, max(gaps.values()), group="gone")
+        return Check(
+            "gradient", "passed", f"{sentence} The gradients are equal.", expected, max(gaps.values()), group="gone"
+        )
     worst = max(wrong, key=lambda at: wrong[at])
-    saw = f"{done} At {len(wrong)} of them the gradient is another one. "
+    saw = f"{sentence} At {len(wrong)} of them the gradient is another one. "
     saw += f"At step {worst} the gradient differs by {wrong[worst]:.0%}."
-    return Check("gradient", "wrong", saw, wanted, wrong[worst], group="gone")
+    return Check("gradient", "wrong", saw, expected, wrong[worst], group="gone")
 
 
 def _dropout(steps: list[Step], found: Run, case: Scenario, twin: Baseline) -> list[Check]:
@@ -116,5 +118,5 @@ def _dropout(steps: list[Step], found: Run, case: Scenario, twin: Baseline) -> l
     saw += (
         "Its output changes: dropout drops other values." if noise else "Its output stays the same: nothing is dropped."
     )
-    wanted = "Dropout should stay in the model."
-    return [Check("dropout", state_of(bool(noise)), saw, wanted, float(noise), group="unchanged")]
+    expected = "Dropout should stay in the model."
+    return [Check("dropout", state_of(bool(noise)), saw, expected, float(noise), group="unchanged")]

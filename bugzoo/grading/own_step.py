@@ -51,34 +51,34 @@ def repeat(run: Any, text: str, program: str, settings: Any) -> dict[str, Readin
     Without a step that can be repeated it returns nothing. `text` is the healthy program, `settings` what its optimizers
     do (`Baseline.settings`).
     """
-    found: dict[str, Any] = {}
-    run.namespace[NAME] = found
-    own = OwnStep(text, program, settings, run.namespace["model"])
+    arrays: dict[str, Any] = {}
+    run.namespace[NAME] = arrays
+    body = OwnStep(text, program, settings, run.namespace["model"])
     noise, steps = [], read(npz.read(Path(FILE)))[0]
-    own.learns = {name for step in steps for name in step.gradients}
+    body.learns = {name for step in steps for name in step.gradients}
     for step in steps:
         # what a forward pass may read of the training loop
         run.namespace.update(step=step.number - 1, epoch=0, losses=[0.0] * (step.number - 1))
         try:
-            gradients = nearest(own, step)
-            noise.append(float(noisy(own, step)))
+            gradients = nearest(body, step)
+            noise.append(float(noisy(body, step)))
         except Exception as why:  # the model may be anything
             run.trace.error.setdefault("own step", str(why)[:200])
             continue
-        found |= {f"{step.number}/{name}": value for name, value in gradients.items()}
+        arrays |= {f"{step.number}/{name}": value for name, value in gradients.items()}
     return {"own": Reading({"noise": max(noise)})} if noise else {}
 
 
 def nearest(own: OwnStep, step: Step) -> Tensors:
     """Return the gradient whose targets bring it nearest to the kept one. Raises CannotRepeat."""
-    found: list[tuple[float, Tensors]] = []
+    trials: list[tuple[float, Tensors]] = []
     for targets in candidates(own, step):
         with contextlib.suppress(CannotRepeat):
-            made = own.mean(step, targets)
-            found.append((difference(step.gradients, made), made))
-    if not found:
+            gradients = own.mean(step, targets)
+            trials.append((difference(step.gradients, gradients), gradients))
+    if not trials:
         raise CannotRepeat("no tensor beside the batch can be its targets")
-    return min(found, key=lambda one: one[0])[1]
+    return min(trials, key=lambda one: one[0])[1]
 
 
 def noisy(own: LoopBody, step: Step) -> bool:
@@ -86,8 +86,8 @@ def noisy(own: LoopBody, step: Step) -> bool:
     own.load(step)
     own.mode(step.calls[-1].training, step.calls[-1].evaluating)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        one, other = (output(own.model, step.calls[-1].inputs, seed) for seed in (0, 1))
-    return not torch.equal(one, other)
+        first, other = (output(own.model, step.calls[-1].inputs, seed) for seed in (0, 1))
+    return not torch.equal(first, other)
 
 
 def output(model: nn.Module, inputs: list[torch.Tensor], seed: int) -> torch.Tensor:

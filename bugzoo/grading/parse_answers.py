@@ -18,8 +18,8 @@ def number(given: Any) -> int | None:
         return None
     if isinstance(given, int | float):
         return int(given) if given == given // 1 else None
-    found = re.fullmatch(r"\D*(\d{1,9})\b\D*", str(given))
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"\D*(\d{1,9})\b\D*", str(given))
+    return int(match[1]) if match else None
 
 
 def names(given: Any) -> list[str]:
@@ -31,10 +31,10 @@ def names(given: Any) -> list[str]:
 
 def letter(given: Any, texts: Sequence[str]) -> str:
     """Return the letter of a test from "b", "(B)", "test B", "B: the text" or the text itself; else ""."""
-    said = words(given)
+    answer = words(given)
     for index, text in enumerate(texts):
-        if said == words(text):
+        if answer == words(text):
             return "ABCDEFG"[index]
-    found = re.match(r"(?:test |answer )?\W*([a-g])(?:\W|$)", said)
+    match = re.match(r"(?:test |answer )?\W*([a-g])(?:\W|$)", answer)
     # a sentence that begins with "A" is not a letter
-    return found[1].upper() if found and not re.match(r"a [a-z]", said) else ""
+    return match[1].upper() if match and not re.match(r"a [a-z]", answer) else ""

@@ -66,8 +66,8 @@ def _as_good(run: Run, judged: list[Check], case: Scenario, chosen: tuple[str, .
         other = reached(case, without(case, chosen).source)
     except RuntimeError:  # with these repaired the program still does not finish
         return False
-    found = {check.name: check.number for check in judged}
-    value, loss = found.get(task(case.program).metric), found.get("loss")
+    numbers = {check.name: check.number for check in judged}
+    value, loss = numbers.get(task(case.program).metric), numbers.get("loss")
     if value is None or loss is None or not math.isfinite(loss):
         return False
     return (

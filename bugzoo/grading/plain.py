@@ -52,9 +52,9 @@ class _Reader:
         self.lines, self.tree = source_lines(source), with_annotations(parse(source))
         self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
         self.also = (*also, *functions(handed_out))
-        given = list(ast.walk(with_annotations(parse(handed_out))))
-        self.inside = {ast.dump(one) for node in given for one in _units(node)}
-        self.given_names = {node.name for node in given if isinstance(node, DEFINES)}
+        nodes = list(ast.walk(with_annotations(parse(handed_out))))
+        self.inside = {ast.dump(unit) for node in nodes for unit in _units(node)}
+        self.given_names = {node.name for node in nodes if isinstance(node, DEFINES)}
         self.times = times_bound(self.tree)
         self.variables = bound_below(self.tree)
         self.imports = Imports(self.tree, self.times)
@@ -62,12 +62,12 @@ class _Reader:
         self.own = own_attributes(self.tree) | set(self.times)
 
     def found(self) -> Iterator[Outside]:
-        seen: set[tuple[int, str]] = set()
+        places: set[tuple[int, str]] = set()
         for node in ast.walk(self.tree):
             for name, why in self.reasons(node):
                 line = getattr(node, "lineno", 1)
-                if not within(name, self.also) and (line, name) not in seen and not self.handed_out(node):
-                    seen.add((line, name))
+                if not within(name, self.also) and (line, name) not in places and not self.handed_out(node):
+                    places.add((line, name))
                     yield Outside(line, self.lines[line - 1].strip(), why, name)
 
     def handed_out(self, node: ast.AST) -> bool:
@@ -94,8 +94,10 @@ class _Reader:
         if isinstance(node, ast.arg | ast.alias | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
             return underscore(_bound_name(node), self.own)
         if isinstance(node, ast.keyword):
-            made = node.arg == "metaclass"
-            return [("metaclass", "a class made by another class")] if made else underscore(node.arg or "", self.own)
+            metaclass = node.arg == "metaclass"
+            return (
+                [("metaclass", "a class made by another class")] if metaclass else underscore(node.arg or "", self.own)
+            )
         if isinstance(node, ast.Name):
             return self.name(node)
         if isinstance(node, ast.Attribute):
@@ -138,13 +140,13 @@ class _Reader:
 
     def plain_object(self, node: ast.AST) -> bool:
         """Return whether a node makes an object of a class of the program's own without bases: it has nothing to change."""
-        made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.times[node.func.id] == 1
-        own = (
+        call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.times[node.func.id] == 1
+        definition = (
             self.classes.get(node.func.id)
-            if made and isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            if call and isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
             else None
         )
-        return own is not None and not own.bases and not own.decorator_list
+        return definition is not None and not definition.bases and not definition.decorator_list
 
     def attribute(self, node: ast.Attribute) -> list[Reason]:
         if _changed(node) and self.fixed(node.value, node.attr):
@@ -159,16 +161,16 @@ class _Reader:
     def fixed(self, node: ast.AST, name: str) -> bool:
         """Return whether an attribute stays as it is: of an imported module or class, or what a class of one's own does."""
         if isinstance(node, ast.Name) and node.id in self.classes:
-            own = {part.name for part in self.classes[node.id].body if isinstance(part, ast.FunctionDef)}
-            return name in own or name == "forward" or name.startswith("_")
+            methods = {part.name for part in self.classes[node.id].body if isinstance(part, ast.FunctionDef)}
+            return name in methods or name == "forward" or name.startswith("_")
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("type", "super"):
             return True
         return self.imported(node)
 
     def imported(self, node: ast.AST) -> bool:
         path = self.imports.path(node)
-        own = isinstance(node, ast.Name) and local(node, self.parents)
-        return bool(path) and not own and not path.startswith("torch.backends")
+        variable = isinstance(node, ast.Name) and local(node, self.parents)
+        return bool(path) and not variable and not path.startswith("torch.backends")
 
 
 def functions(handed_out: str) -> set[str]:
@@ -191,5 +193,5 @@ def _changed(node: ast.Attribute | ast.Subscript) -> bool:
 def _units(node: ast.AST) -> list[ast.AST]:
     """Return what of a node can be handed out as it is: a statement without a body, or a part of a block's head."""
     if isinstance(node, ast.stmt) and hasattr(node, "body"):  # its body has statements of its own
-        return [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt)]
+        return [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt)]
     return [node] if isinstance(node, ast.stmt | ast.arg) else []

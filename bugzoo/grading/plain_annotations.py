@@ -34,6 +34,6 @@ def with_annotations(tree: ast.Module) -> ast.Module:
     parser = _Parser()
     for node in ast.walk(tree):
         for field in ("annotation", "returns"):
-            if isinstance(given := getattr(node, field, None), ast.expr):
-                setattr(node, field, parser.visit(given))
+            if isinstance(annotation := getattr(node, field, None), ast.expr):
+                setattr(node, field, parser.visit(annotation))
     return tree

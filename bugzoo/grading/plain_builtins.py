@@ -17,7 +17,7 @@ NEVER = frozenset(("sys", "gc", "os", "ctypes", "builtins", "exit", "quit", "hel
 
 def builtin(name: str) -> list[Reason]:
     """Return why a name that nothing binds for certain is outside."""
-    own = getattr(builtins, name, None)
-    known = name in BUILTINS or (isinstance(own, type) and issubclass(own, BaseException))
-    closed = name in NEVER or (hasattr(builtins, name) and not known)
+    member = getattr(builtins, name, None)
+    allowed = name in BUILTINS or (isinstance(member, type) and issubclass(member, BaseException))
+    closed = name in NEVER or (hasattr(builtins, name) and not allowed)
     return [(name, f"`{name}` reaches beyond the program")] if closed else []

@@ -28,7 +28,7 @@ def modules() -> Mapping[str, frozenset[str]]:
 
 def within(name: str, allowed: Sequence[str]) -> bool:
     """Return whether a name is allowed, itself or with a module around it."""
-    return any(name == one or name.startswith(one + ".") for one in allowed)
+    return any(name == entry or name.startswith(entry + ".") for entry in allowed)
 
 
 class Imports:
@@ -109,8 +109,8 @@ def _called(path: str, chain: ast.expr, parent: ast.AST) -> list[Reason]:
         by_place = len(parent.args) <= most and not any(isinstance(arg, ast.Starred) for arg in parent.args)
         if by_place and all(keyword.arg in names for keyword in parent.keywords):
             return []
-    told = ", ".join((*((f"{most} by place",) if most else ()), *(f"`{name}`" for name in names))) or "none"
-    return [(path, f"`{path}` may be called with these arguments only: {told}")]
+    arguments = ", ".join((*((f"{most} by place",) if most else ()), *(f"`{name}`" for name in names))) or "none"
+    return [(path, f"`{path}` may be called with these arguments only: {arguments}")]
 
 
 def _names(node: ast.AST) -> Iterator[tuple[str, str]]:

@@ -39,7 +39,7 @@ def local(node: ast.Name, parents: Mapping[ast.AST, ast.AST]) -> bool:
             if child is scope.body and node.id in _arguments(scope.args):
                 return True
         elif isinstance(scope, COMPREHENSIONS) and not isinstance(child, ast.comprehension):
-            if any(node.id in _stored(one.target) for one in scope.generators):
+            if any(node.id in _stored(generator.target) for generator in scope.generators):
                 return True
         child = scope
     return False
@@ -69,9 +69,9 @@ def _bound_by(statement: ast.stmt) -> set[str]:
 @lru_cache(maxsize=64)  # asked for each name in it
 def _of_function(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """Return the names that a function binds by arguments and assignments. What it imports is a module all the same."""
-    inner = [one for statement in function.body for one in _within(statement)]
-    given = {name for one in inner if isinstance(one, ast.Global | ast.Nonlocal) for name in one.names}
-    return (_arguments(function.args) | {name for one in inner for name in _stored(one, deep=False)}) - given
+    inner = [part for statement in function.body for part in _within(statement)]
+    declared = {name for part in inner if isinstance(part, ast.Global | ast.Nonlocal) for name in part.names}
+    return (_arguments(function.args) | {name for part in inner for name in _stored(part, deep=False)}) - declared
 
 
 def _within(node: ast.AST) -> Iterator[ast.AST]:
@@ -84,9 +84,9 @@ def _within(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _arguments(given: ast.arguments) -> set[str]:
-    return {one.arg for one in ast.walk(given) if isinstance(one, ast.arg)}
+    return {node.arg for node in ast.walk(given) if isinstance(node, ast.arg)}
 
 
 def _stored(node: ast.AST, deep: bool = True) -> set[str]:
     nodes = ast.walk(node) if deep else [node]
-    return {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return {part.id for part in nodes if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}

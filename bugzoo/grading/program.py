@@ -48,11 +48,11 @@ def join(sections: Mapping[str, str], after: Mapping[str, str] | None = None) ->
 def cell_heads(sections: Iterable[str]) -> dict[str, str]:
     """Return section -> first line of its cell; a section without a fixed place names its predecessor."""
     usual: dict[str, str] = dict(zip(SECTIONS[1:], SECTIONS, strict=False))
-    found, last = {}, None
+    heads, last = {}, None
     for name in sections:
-        found[name] = f"%%program {name}" + ("" if last == usual.get(name) else f" after {last}")
+        heads[name] = f"%%program {name}" + ("" if last == usual.get(name) else f" after {last}")
         last = name
-    return found
+    return heads
 
 
 def cell_name(head: str) -> tuple[str, str]:

@@ -63,12 +63,12 @@ class Syntax:
     def given(self, functions: Sequence[str]) -> set[Variable]:
         """Return the variables in the first argument of calls of these functions, and what callers hand on for them."""
         calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
-        known: set[Variable] = set()
-        new = {one for call in calls if last_name(call.func) in functions for one in self._in(call.args[:1])}
+        variables: set[Variable] = set()
+        new = {origin for call in calls if last_name(call.func) in functions for origin in self._in(call.args[:1])}
         while new:
-            known |= new
-            new = {one for variable in new for one in self._handed(variable, calls)} - known
-        return known
+            variables |= new
+            new = {origin for variable in new for origin in self._handed(variable, calls)} - variables
+        return variables
 
     def _handed(self, variable: Variable, calls: list[ast.Call]) -> set[Variable]:
         """Return the variables that callers hand on for a parameter. A method may be called through any of the program's
@@ -77,24 +77,24 @@ class Syntax:
         function, name = variable
         if not isinstance(function, ast.FunctionDef):
             return set()
-        own = [one.arg for one in function.args.args]
+        parameters = [argument.arg for argument in function.args.args]
         method = isinstance(self.parents[function], ast.ClassDef)
-        own = own[1:] if method else own
-        if name not in own:
+        parameters = parameters[1:] if method else parameters
+        if name not in parameters:
             return set()
-        found: set[Variable] = set()
+        variables: set[Variable] = set()
         for call in calls:
             owner = getattr(call.func, "value", call.func)
             through = last_name(owner) in self.objects and (owner is call.func or last_name(owner) == "self")
             if not (through if method else last_name(call.func) == function.name):
                 continue
-            found |= self._in([one.value for one in call.keywords if one.arg == name])
-            if len(call.args) == len(own):
-                found |= self._in([call.args[own.index(name)]])
-        return found
+            variables |= self._in([argument.value for argument in call.keywords if argument.arg == name])
+            if len(call.args) == len(parameters):
+                variables |= self._in([call.args[parameters.index(name)]])
+        return variables
 
     def _in(self, nodes: Sequence[ast.AST]) -> set[Variable]:
-        return {self.variable(one) for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
+        return {self.variable(part) for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
 
     def made_by(self, functions: Sequence[str]) -> set[Variable]:
         """Return the variables that are bound to what these functions or methods return."""

@@ -44,5 +44,7 @@ def rank(check: "Check") -> tuple[int, int]:
 
 def by_telling(checks: "Iterable[Check]") -> "list[Check]":
     """Return the failed checks, the most telling first, and then the passed ones as they were made."""
-    made = list(checks)
-    return sorted((check for check in made if not check.passed), key=rank) + [check for check in made if check.passed]
+    entries = list(checks)
+    return sorted((check for check in entries if not check.passed), key=rank) + [
+        check for check in entries if check.passed
+    ]

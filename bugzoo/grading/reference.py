@@ -58,13 +58,13 @@ def _alone() -> Iterator[None]:
     """Set up a process group of one, as torchrun would start it."""
     import torch.distributed as dist
 
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = str(found.getsockname()[1])
-    mine = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "MASTER_PORT": port}
-    mine |= {"MASTER_ADDR": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0"}
-    before = {name: os.environ.get(name) for name in mine}
-    os.environ.update(mine)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = str(listener.getsockname()[1])
+    variables = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "MASTER_PORT": port}
+    variables |= {"MASTER_ADDR": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0"}
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
@@ -153,8 +153,8 @@ def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarra
     """
     with trusted, torch.no_grad(), torch.random.fork_rng(devices=[]), one_thread():
         model = copy.deepcopy(space(healthy_text(scenario), scenario.program)["model"])
-        own = constants(model)
-        state = {name: torch.as_tensor(np.array(value)) for name, value in weights.items() if name not in own}
+        fixed = constants(model)
+        state = {name: torch.as_tensor(np.array(value)) for name, value in weights.items() if name not in fixed}
         model.load_state_dict(model.state_dict() | state)
         model.eval()
         return torch.cat([model(part) for part in torch.as_tensor(inputs).split(256)]).float().numpy()
@@ -176,7 +176,7 @@ def own_validation(scenario: Scenario, weights: dict[str, np.ndarray]) -> Score:
     names = space(healthy_text(scenario), scenario.program)
     answers, targets = [], []
     with trusted:
-        for inputs, wanted in evaluation.validation(names, scenario.program, scenario.seed):
+        for inputs, labels in evaluation.validation(names, scenario.program, scenario.seed):
             answers.append(answer(scenario, weights, inputs.numpy()))
-            targets.append(wanted.numpy())
+            targets.append(labels.numpy())
     return evaluation.task(scenario.program).measure(np.concatenate(answers), np.concatenate(targets))

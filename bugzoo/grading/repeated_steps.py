@@ -70,9 +70,9 @@ def compared(run: Run, case: Scenario, twin: Baseline, thorough: bool = True, te
     `text`: the twin's, if that is not the healthy one. Unless `thorough`, a step with another gradient is not tried with
     other right repairs or other dropout.
     """
-    found = Found(free(case))
+    comparison = Found(free(case))
     steps, lost, _ = read(run.arrays)  # on a drawn seed the twin is that of another one: it has the same settings
-    found.skipped |= dict.fromkeys(lost, "its forward pass was not seen")
+    comparison.skipped |= dict.fromkeys(lost, "its forward pass was not seen")
     kind = task(case.program)
     with trusted, one_thread():
         healthy = HealthyStep(text or reference.healthy_text(case), case.program, twin.settings)
@@ -81,30 +81,30 @@ def compared(run: Run, case: Scenario, twin: Baseline, thorough: bool = True, te
             try:
                 step = healthy.named(step)
             except CannotRepeat as why:
-                found.skipped[step.number] = str(why)
+                comparison.skipped[step.number] = str(why)
                 # a right repair's own model has the same data and the same optimizer
                 if tolerances(case).own_forward:
-                    _look_up(next(iter(candidates(healthy, step)), []), step, member, found)
-                    found.update |= _update(healthy, step)
+                    _look_up(next(iter(candidates(healthy, step)), []), step, member, comparison)
+                    comparison.update |= _update(healthy, step)
                 continue
             try:
-                _compare(healthy, step, member, found)
-                if step.answers is not None and "answers" not in found.free:
-                    wanted, given = healthy.answers(step).numpy(), step.answers.float().numpy()
-                    found.agreement[step.number] = kind.agreement(wanted, given)
-                    found.gap[step.number] = kind.difference(wanted, given)
+                _compare(healthy, step, member, comparison)
+                if step.answers is not None and "answers" not in comparison.free:
+                    expected, answers = healthy.answers(step).numpy(), step.answers.float().numpy()
+                    comparison.agreement[step.number] = kind.agreement(expected, answers)
+                    comparison.gap[step.number] = kind.difference(expected, answers)
             except CannotRepeat as why:
-                found.skipped[step.number] = str(why)
+                comparison.skipped[step.number] = str(why)
         if (step := last(run.arrays)) is not None:
             with contextlib.suppress(CannotRepeat):
-                found.afterwards = max(_update(healthy, healthy.named(step)).values(), default=0.0)
+                comparison.afterwards = max(_update(healthy, healthy.named(step)).values(), default=0.0)
         if not thorough:
-            found.unsettled = bool(found.open) and draws(healthy, *found.open[0])
-            return found
-        if found.open and _otherwise_right(case, twin, found):
-            return found
-        found.drawn = drawn(healthy, found.open)
-    return found
+            comparison.unsettled = bool(comparison.open) and draws(healthy, *comparison.open[0])
+            return comparison
+        if comparison.open and _otherwise_right(case, twin, comparison):
+            return comparison
+        comparison.drawn = drawn(healthy, comparison.open)
+    return comparison
 
 
 def free(case: Scenario) -> frozenset[str]:
@@ -169,12 +169,12 @@ def _update(healthy: HealthyStep, step: Step) -> dict[int, float]:
 
     Nothing where that needs a state, and where other parameters have taken their place since.
     """
-    if step.replaced or (made := updated(step, healthy.settings)) is None:
+    if step.replaced or (parameters := updated(step, healthy.settings)) is None:
         return {}
     moved = {name: value - step.parameters[name] for name, value in step.after.items() if name in step.parameters}
-    wanted = {name: value - step.parameters[name] for name, value in made.items() if name in moved}
-    wanted |= {name: torch.zeros_like(value) for name, value in moved.items() if name not in made}
-    return {step.number: difference(moved, wanted)}
+    expected = {name: value - step.parameters[name] for name, value in parameters.items() if name in moved}
+    expected |= {name: torch.zeros_like(value) for name, value in moved.items() if name not in parameters}
+    return {step.number: difference(moved, expected)}
 
 
 def _nearest(healthy: HealthyStep, step: Step, found: Found) -> tuple[float, list[Tensor]]:

@@ -62,9 +62,9 @@ class Asked:
             twin = beside.submit(copy_context().run, baseline.twin, case)
             job = drawn(expected)
             run = _whole_run(job, case)
-            known = twin.result().steps
-        if known != expected:
-            job = drawn(known)
+            count = twin.result().steps
+        if count != expected:
+            job = drawn(count)
             run = _whole_run(job, case)
         return job, case, run
 
@@ -131,16 +131,16 @@ def on_another_seed(asked: Asked, found: list[Check]) -> list[Check]:
     Its metric is not judged: the band is proved for the known seeds. Raises RuntimeError and Unreadable as `usable`.
     """
     seed = drawing.other_seed(asked.draw, asked.seeds)
-    case, known = seeded(asked.scenario, seed), baseline.twin(seeded(asked.scenario, asked.seeds[0]))
+    case, twin = seeded(asked.scenario, seed), baseline.twin(seeded(asked.scenario, asked.seeds[0]))
     if case.ranks > 1:
         return found
     stage(f"training with seed {seed}, which is drawn now")
     with trusted:
         epoch = reference.epoch(case)
     job = job_of(text_with(asked.source, seed), case, asked.seconds, asked.isolated)
-    kept = drawing.stretches(asked.draw, known.steps, epoch)
-    run = usable(run_worker(replace(job, after=None, after_args={}, predict=(), keep_steps=kept)))
+    stretches = drawing.stretches(asked.draw, twin.steps, epoch)
+    run = usable(run_worker(replace(job, after=None, after_args={}, predict=(), keep_steps=stretches)))
     judged = finished(run)
     if all(check.passed for check in judged):
-        judged = each_step.checks(run, case, known)
+        judged = each_step.checks(run, case, twin)
     return with_seed(found, [check for check in judged if not check.passed], seed)

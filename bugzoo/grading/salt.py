@@ -59,22 +59,22 @@ def number() -> int:
 
 def drawn() -> str:
     """Return the salt of this machine; the first call draws it. If it cannot be kept, this process has its own."""
-    given = os.environ.get(VARIABLE)
-    return _kept(str(record.folder() / FILE)) if given is None else given
+    setting = os.environ.get(VARIABLE)
+    return _kept(str(record.folder() / FILE)) if setting is None else setting
 
 
 def derived(*about: str) -> str:
     """Return the salt of an assignment: the same command makes it again on this machine. Empty if this machine's is."""
-    own = drawn()
-    return hashlib.sha256(repr((own, *about)).encode()).hexdigest()[:32] if own else ""
+    machine_salt = drawn()
+    return hashlib.sha256(repr((machine_salt, *about)).encode()).hexdigest()[:32] if machine_salt else ""
 
 
 @cache
 def _kept(path: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
-            if found := file.read().strip():
-                return found
+            if text := file.read().strip():
+                return text
     except OSError:
         pass
     fresh = secrets.token_hex(16)

@@ -35,19 +35,19 @@ def judges(case: Scenario) -> tuple[str, ...]:
 
 def measure(job: Job, run: Run, case: Scenario) -> dict[str, Reading]:
     """Return readings over all runs: `run` of this `job`, and the others. Raises RuntimeError and Unreadable as `usable`."""
-    found: dict[str, Reading] = {}
+    readings: dict[str, Reading] = {}
     for name in judges(case):
         if run.outcome != "finished":
-            found[name] = Reading(why_not=f"the first run ended as {run.outcome}")
+            readings[name] = Reading(why_not=f"the first run ended as {run.outcome}")
             continue
         try:
             more = instrument(name).again(replace(job, after=None, after_args={}, export=(), predict=()))
-            for one in more:
-                usable(one)
-            if ended := next((one.outcome for one in more if one.outcome != "finished"), ""):
+            for repetition in more:
+                usable(repetition)
+            if ended := next((repetition.outcome for repetition in more if repetition.outcome != "finished"), ""):
                 kind = "second" if len(more) == 1 else "resumed" if name == BY["resume"] else "further"
                 raise NotApplicable(f"the {kind} run ended as {ended}")
-            found[name] = Reading(instrument(name).measure(run, *more).measured())
+            readings[name] = Reading(instrument(name).measure(run, *more).measured())
         except NotApplicable as why:
-            found[name] = Reading(why_not=str(why))
-    return found
+            readings[name] = Reading(why_not=str(why))
+    return readings

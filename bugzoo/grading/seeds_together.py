@@ -14,16 +14,16 @@ def crashed(found: list[Check]) -> bool:
 
 def with_seed(before: list[Check], now: list[Check], seed: int) -> list[Check]:
     """Add the checks of a later seed: those that failed on no seed so far belong to the group of all runs."""
-    found, known = list(before), {check.name for check in before}
+    checks, names = list(before), {check.name for check in before}
     failed = {check.name for check in before if not check.passed}
     for check in now:
         if not check.passed and check.name not in failed:
-            found.append(replace(check, saw=f"With seed {seed}: {check.saw}", group="every_run"))
-        elif check.passed and check.name not in known:
-            found.append(check)
-    if any(not check.passed and symptoms.title(check.name) for check in found):
-        found = [check for check in found if check.name != "instruments"]
-    return found
+            checks.append(replace(check, saw=f"With seed {seed}: {check.saw}", group="every_run"))
+        elif check.passed and check.name not in names:
+            checks.append(check)
+    if any(not check.passed and symptoms.title(check.name) for check in checks):
+        checks = [check for check in checks if check.name != "instruments"]
+    return checks
 
 
 def together(means: list[Check], seeds: Sequence[int]) -> list[Check]:

@@ -56,17 +56,17 @@ MOST = 4
 
 def set_aside(source: str, handed_out: str, allow: Sequence[str] = ()) -> Result | None:
     """Return the result of a hand-in that a person looks at first; None for a plain one, and for one that cannot be read."""
-    found = _outside(source, handed_out, allow)
-    if not found:
+    constructs = _outside(source, handed_out, allow)
+    if not constructs:
         return None
-    then = _do(found[0]) if graded_class() else _allow(found)  # nbgrader's page is for the student
-    return Result(FOR_A_PERSON, message=f"Nothing was run. {_first(found)} {then}")
+    then = _do(constructs[0]) if graded_class() else _allow(constructs)  # nbgrader's page is for the student
+    return Result(FOR_A_PERSON, message=f"Nothing was run. {_first(constructs)} {then}")
 
 
 def noted(source: str, handed_out: str) -> str:
     """Return what is outside plain PyTorch in a program that was graded all the same, as allowed; "" for a plain one."""
-    found = _outside(source, handed_out, ())
-    return f"graded as allowed: {_first(found)}" if found else ""
+    constructs = _outside(source, handed_out, ())
+    return f"graded as allowed: {_first(constructs)}" if constructs else ""
 
 
 def graded_class() -> bool:
@@ -81,10 +81,10 @@ def allowed() -> list[str]:
 
 def mention(source: str, handed_out: str) -> str:
     """Return what a self-check says of the first construct outside plain PyTorch; "" for a plain program."""
-    found = _outside(source, handed_out, ())
+    constructs = _outside(source, handed_out, ())
     return (
-        f"In a graded class, a person would look at this program before it runs. {_first(found)} {_do(found[0])}"
-        if found
+        f"In a graded class, a person would look at this program before it runs. {_first(constructs)} {_do(constructs[0])}"
+        if constructs
         else ""
     )
 
@@ -101,17 +101,17 @@ def _outside(source: str, handed_out: str, allow: Sequence[str]) -> list[Outside
 
 
 def _first(found: list[Outside]) -> str:
-    others = len({one.line for one in found} - {found[0].line})
+    others = len({construct.line for construct in found} - {found[0].line})
     more = f" {others} more {'line is' if others == 1 else 'lines are'} outside plain PyTorch." if others else ""
-    told = str(found[0])
-    return f"{told[0].upper()}{told[1:]}.{more}"
+    sentence = str(found[0])
+    return f"{sentence[0].upper()}{sentence[1:]}.{more}"
 
 
 def _do(found: Outside) -> str:
     """Return what a student can do about it."""
     owner = found.name.partition(".")[0]
-    known = INSTEAD.get(found.name) or INSTEAD.get(owner)
-    instead = known or next((text for part, text in OTHERWISE.items() if part in found.why), "write it another way")
+    advice = INSTEAD.get(found.name) or INSTEAD.get(owner)
+    instead = advice or next((text for part, text in OTHERWISE.items() if part in found.why), "write it another way")
     return f"Instead: {instead}. Or ask your instructor to allow `{found.name}`."
 
 

@@ -31,13 +31,13 @@ def beside(job: Job, case: Scenario) -> Check:
     # measurements after the run take both equally long, and would make the two look more alike
     bare = replace(job, after=None, after_args={}, export=(), predict=())
     for _ in range(PAIRS):
-        ours, usual = run_all(run_worker, [bare, replace(bare, source=case.healthy().source)], workers=2)
-        least = min(least, _ratio(ours, usual))
+        run, usual = run_all(run_worker, [bare, replace(bare, source=case.healthy().source)], workers=2)
+        least = min(least, _ratio(run, usual))
         if least <= SLOWER:
             break
     saw = f"The program ran at the same time as the healthy one. It takes {least:.2g} times as long."
-    wanted = f"At most {SLOWER:g} times passes."
-    return Check("speed", state_of(least <= SLOWER), saw, wanted, least, group="gone")
+    expected = f"At most {SLOWER:g} times passes."
+    return Check("speed", state_of(least <= SLOWER), saw, expected, least, group="gone")
 
 
 def _ratio(ours: Run, usual: Run) -> float:

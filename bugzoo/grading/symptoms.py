@@ -63,10 +63,10 @@ def _says(sentence: str, key: str) -> bool:
 def _labeled(name: str, numbers: Numbers) -> str:
     """Return the instrument's own labels with the measured and the usual values, one sentence each."""
     record = {key: number for key, number in of_instrument(name).items() if number.label}
-    known = [key for key in record if _is_number(numbers.get(key))]
-    first = sorted(known, key=lambda key: not record[key].usual)[:MOST]  # those with a usual value come first
-    asked = f"One question was asked of the run: {diagnostics.question(name)}"
-    return " ".join([asked, *(_sentence(record[key], numbers[key]) for key in first)])
+    keys = [key for key in record if _is_number(numbers.get(key))]
+    first = sorted(keys, key=lambda key: not record[key].usual)[:MOST]  # those with a usual value come first
+    question = f"One question was asked of the run: {diagnostics.question(name)}"
+    return " ".join([question, *(_sentence(record[key], numbers[key]) for key in first)])
 
 
 def _sentence(number: "Number", value: float) -> str:

@@ -23,8 +23,8 @@ class Allowances:
 
     def __repr__(self) -> str:
         # `free` says which comparisons a verdict holds, as the grader's code does: proofs hold it in their half for code
-        said = (f"{part.name}={getattr(self, part.name)!r}" for part in fields(self) if part.name != "free")
-        return f"Allowances({', '.join(said)})"
+        parts = (f"{part.name}={getattr(self, part.name)!r}" for part in fields(self) if part.name != "free")
+        return f"Allowances({', '.join(parts)})"
 
 
 def tolerances(scenario: Scenario) -> Allowances:

@@ -78,9 +78,9 @@ def changed(part: str, source: str, handed_out: str) -> str:
 
     Raises SyntaxError, and KeyError for an unknown part.
     """
-    ours, theirs = (list(_pieces(PARTS[part], Syntax(text))) for text in (source, handed_out))
+    pieces, theirs = (list(_pieces(PARTS[part], Syntax(text))) for text in (source, handed_out))
     left = Counter(piece.form for piece in theirs)
-    for piece in ours:
+    for piece in pieces:
         left[piece.form] -= 1
         if left[piece.form] < 0:
             return f"Line {piece.line} is not as it was: `{_quoted(source, piece.line)}`."
@@ -99,7 +99,7 @@ def _pieces(part: Part, program: Syntax) -> Iterator[Piece]:
     names, stored = part.names(program), part.stored(program)
     whole: dict[ast.AST, int] = {}
     for node in ast.walk(program.tree):
-        if part.classes and isinstance(node, ast.ClassDef) and any("Module" in ast.dump(one) for one in node.bases):
+        if part.classes and isinstance(node, ast.ClassDef) and any("Module" in ast.dump(base) for base in node.bases):
             whole[node] = node.lineno
         if isinstance(node, ast.Call) and last_name(node.func) in part.calls:
             whole.setdefault(program.statement(node), node.lineno)

@@ -87,8 +87,8 @@ def of_error(error: Exception, seconds: float = 0.0) -> Result:
 
 def for_a_person(why: object, seconds: float = 0.0) -> Result:
     """Return the result of a submission with something unreadable."""
-    said = str(why)[:250].rstrip()
-    return Result("wrong", message=f"{said}{'' if said.endswith('.') else '.'} {A_PERSON}", seconds=seconds)
+    sentence = str(why)[:250].rstrip()
+    return Result("wrong", message=f"{sentence}{'' if sentence.endswith('.') else '.'} {A_PERSON}", seconds=seconds)
 
 
 def left(error: Exception) -> Unreadable:

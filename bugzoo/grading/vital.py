@@ -18,21 +18,19 @@ def finished(run: Run) -> list[Check]:
     if run.outcome == "crashed":
         error = run.trace.error
         place = f" in line {error.get('line')}" if error.get("line") else ""
-        said = " ".join(str(error.get("message") or "").split())[:300].rstrip(".")
-        saw = (
-            f"The program was run. It stopped with {error.get('type', 'an error')}{place}{': ' if said else ''}{said}."
-        )
-        wanted = "It should run to its end."
+        message = " ".join(str(error.get("message") or "").split())[:300].rstrip(".")
+        saw = f"The program was run. It stopped with {error.get('type', 'an error')}{place}{': ' if message else ''}{message}."
+        expected = "It should run to its end."
         if error.get("type") == "NameError":
-            wanted += " Only cells that begin with `%%program` are part of the program."
-        return [Check("run", "your code raised", saw, wanted, group="runs")]
+            expected += " Only cells that begin with `%%program` are part of the program."
+        return [Check("run", "your code raised", saw, expected, group="runs")]
     finite = bool(len(losses)) and bool(np.isfinite(losses).all())
     good = run.outcome == "finished" and finite
     ended = "finished" if run.outcome in ("finished", "non_finite") else f"ended as {run.outcome.replace('_', ' ')}"
     lost = ", with losses that are not finite" if len(losses) and not finite else ""
-    shown = f"The program was run. It {ended} after {len(losses)} optimizer steps{lost}."
-    wanted = "It should finish, and every loss should be finite."
-    return [Check("run", state_of(good), shown, wanted, float(len(losses)), group="runs")]
+    sentence = f"The program was run. It {ended} after {len(losses)} optimizer steps{lost}."
+    expected = "It should finish, and every loss should be finite."
+    return [Check("run", state_of(good), sentence, expected, float(len(losses)), group="runs")]
 
 
 def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
@@ -44,16 +42,16 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     verdicts, spoilt = judged(run.readings)
     if spoilt:
         saw = f"The numbers of the run were read. {len(spoilt)} of them are not readable: {', '.join(spoilt)[:200]}."
-        wanted = "They should be what the instruments measure."
-        checks.append(Check("account", "wrong", saw, wanted, group="runs"))
-    for one in verdicts:
-        if one.fired and one.instrument not in ignore:
-            number, numbers = _number(one), run.readings[one.instrument].numbers
-            saw = symptom(one.instrument, numbers)
-            wanted = passes(one.instrument, numbers)
+        expected = "They should be what the instruments measure."
+        checks.append(Check("account", "wrong", saw, expected, group="runs"))
+    for verdict in verdicts:
+        if verdict.fired and verdict.instrument not in ignore:
+            number, numbers = _number(verdict), run.readings[verdict.instrument].numbers
+            saw = symptom(verdict.instrument, numbers)
+            expected = passes(verdict.instrument, numbers)
             # what compares several runs of the script says whether they are the same
-            group = "every_run" if reruns(one.instrument) else "gone"
-            checks.append(Check(one.instrument, "wrong", saw, wanted, number, group=group))
+            group = "every_run" if reruns(verdict.instrument) else "gone"
+            checks.append(Check(verdict.instrument, "wrong", saw, expected, number, group=group))
     if len(checks) == 1 and good:
         saw = "The run was measured with all instruments. None of them raises an alarm."
         checks.append(Check("instruments", "passed", saw, group="gone"))

@@ -28,23 +28,23 @@ def way(program: Syntax, node: ast.AST) -> Counter[str]:
     A piece runs as in another program if it has nothing here that it does not have there as often.
     """
     nodes, around, statement = list(ast.walk(program.tree)), list(_around(program, node)), program.statement(node)
-    turns = Counter(type(one).__name__ for one in around if isinstance(one, TURNS))
+    turns = Counter(type(part).__name__ for part in around if isinstance(part, TURNS))
     turns.update(type(jump).__name__ for jump in _jumps(nodes, program, node))
-    named = {last_name(one) for one in nodes if isinstance(one, ast.Name | ast.Attribute)} | {"forward"}
-    functions = [one.name for one in around if isinstance(one, ast.FunctionDef)]
+    named = {last_name(part) for part in nodes if isinstance(part, ast.Name | ast.Attribute)} | {"forward"}
+    functions = [part.name for part in around if isinstance(part, ast.FunctionDef)]
     turns["never called"] = sum(name not in named and not name.startswith("__") for name in functions)
-    stored = Counter(one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+    stored = Counter(part.id for part in nodes if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
     turns["bound"] = max((stored[name] for name in _names(statement, ast.Store)), default=0)
-    simple = [one for one in nodes if isinstance(one, ast.stmt) and not hasattr(one, "body")]
-    backward = [one for one in simple if called(one) & GRADIENTS]
-    flows = [(_names(one, ast.Load), _names(one, ast.Store)) for one in nodes if isinstance(one, ast.stmt)]
+    simple = [part for part in nodes if isinstance(part, ast.stmt) and not hasattr(part, "body")]
+    backward = [part for part in simple if called(part) & GRADIENTS]
+    flows = [(_names(part, ast.Load), _names(part, ast.Store)) for part in nodes if isinstance(part, ast.stmt)]
     reached = _names(statement, ast.Store)
     while more := {name for read, bound in flows if read & reached for name in bound} - reached:
         reached |= more
-    turns["not in the gradients"] = not any(_names(one, ast.Load) & reached for one in backward)
+    turns["not in the gradients"] = not any(_names(part, ast.Load) & reached for part in backward)
     if isinstance(statement, ast.Expr):  # a call, which has its place between the gradients and the step
-        turns["before the gradients"] = any(_place(statement) < _place(one) for one in backward)
-        turns["after a step"] = any(_place(one) < _place(statement) for one in simple if "step" in called(one))
+        turns["before the gradients"] = any(_place(statement) < _place(part) for part in backward)
+        turns["after a step"] = any(_place(part) < _place(statement) for part in simple if "step" in called(part))
     return turns
 
 
@@ -59,7 +59,7 @@ def _jumps(nodes: list[ast.AST], program: Syntax, node: ast.AST) -> Iterator[ast
     around = [*_around(program, node), program.tree]
     for jump in nodes:
         if type(jump) in JUMPS and _place(jump) < _place(node):
-            left = (one for one in _around(program, jump) if isinstance(one, JUMPS[type(jump)]))
+            left = (block for block in _around(program, jump) if isinstance(block, JUMPS[type(jump)]))
             if next(left, program.tree) in around:
                 yield jump
 
@@ -70,5 +70,7 @@ def _place(node: ast.AST) -> tuple[int, int]:
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
     """Return the names that a statement binds or reads itself; those of statements within it are left out."""
-    parts = [part for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt) for part in ast.walk(one)]
-    return {one.id for one in (node, *parts) if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
+    parts = [
+        part for piece in ast.iter_child_nodes(node) if not isinstance(piece, ast.stmt) for part in ast.walk(piece)
+    ]
+    return {piece.id for piece in (node, *parts) if isinstance(piece, ast.Name) and isinstance(piece.ctx, context)}

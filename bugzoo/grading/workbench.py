@@ -245,11 +245,11 @@ def table(points: list[Any], twin: list[Any]) -> list[str]:
 
 def _ending(who: str, outcome: str, metrics: Any) -> str:
     ended = "finished" if outcome == "non_finite" else outcome.replace("_", " ")
-    said = ", ".join(
+    numbers = ", ".join(
         f"{name} {100 * value:.0f} %" if name == "accuracy" else f"{name} {value:.3g}"
         for name, value in metrics.items()
     )
-    return f"{who}: {ended}" + (f"; validation {said}" if said else "")
+    return f"{who}: {ended}" + (f"; validation {numbers}" if numbers else "")
 
 
 def _quietly(call: Any) -> None:
@@ -267,11 +267,11 @@ def load_ipython_extension(shell: Any) -> None:
     from bugzoo import lab  # noqa: F401  its import makes a mistake of the user's one message
 
     program = Program()
-    show, shown = shell._showtraceback, []  # the shell shows every error through it, also a syntax error
+    show, errors = shell._showtraceback, []  # the shell shows every error through it, also a syntax error
 
     def once(kind: Any, error: Any, lines: Any) -> None:
-        if any(error is one for one in shown):
-            shown.clear()
+        if any(error is failure for failure in errors):
+            errors.clear()
         else:
             show(kind, error, lines)
 
@@ -280,7 +280,7 @@ def load_ipython_extension(shell: Any) -> None:
             print(program._keep(*cell_name(line), cell))
         except (SyntaxError, ValueError) as error:  # ValueError: a null byte
             shell.showsyntaxerror()
-            shown[:] = [error]
+            errors[:] = [error]
             raise
 
     shell._showtraceback = once

@@ -20,14 +20,17 @@ def suspects(run: Run) -> list[str]:
     """Return a line for each suspect of a measured run, or one that says why it has none."""
     from bugzoo.diagnostics.checkup import report
 
-    found = report(run)
+    summary = report(run)
     lines = [
-        f"{place}. `{one.cause}`" + (f", line {one.line}" if one.line else "") + f": {one.reason}."
-        for place, one in enumerate(found.remaining[:MOST], 1)
+        f"{place}. `{entry.cause}`" + (f", line {entry.line}" if entry.line else "") + f": {entry.reason}."
+        for place, entry in enumerate(summary.remaining[:MOST], 1)
     ]
     lines += [
-        f"- Measured, and too little to name a cause: {one.message}." for one in found.readings[: MOST - len(lines)]
+        f"- Measured, and too little to name a cause: {entry.message}."
+        for entry in summary.readings[: MOST - len(lines)]
     ]
     if not lines:
-        lines = [f"{found.why[:1].upper()}{found.why[1:]}." if found.why else "Nothing found: no instrument fires."]
+        lines = [
+            f"{summary.why[:1].upper()}{summary.why[1:]}." if summary.why else "Nothing found: no instrument fires."
+        ]
     return lines

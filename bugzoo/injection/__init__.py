@@ -50,9 +50,9 @@ class Injection:
     def undo(self, broken: str) -> str:
         """Return `broken` without this injection's edits. Raises ValueError if the text was changed at an edit."""
         for edit in self.edits:  # in order, so that everything before `start` is already restored
-            found = broken[edit.start : edit.start + len(edit.text)]
-            if found != edit.text:
-                raise ValueError(f"line {edit.line} no longer holds what {edit.owner} put there: {found!r}")
+            text = broken[edit.start : edit.start + len(edit.text)]
+            if text != edit.text:
+                raise ValueError(f"line {edit.line} no longer holds what {edit.owner} put there: {text!r}")
             broken = broken[: edit.start] + self.original[edit.start : edit.end] + broken[edit.start + len(edit.text) :]
         return broken
 
@@ -72,10 +72,10 @@ def _find(script: Script, edit: Swap | Change) -> tuple[list[Place], list[Place]
     """Return every place where an edit is possible, and the best ones."""
     if isinstance(edit, Swap):
         where = (edit.where,) if isinstance(edit.where, str) else edit.where
-        found = script.pattern(edit.before, where)
-        return found, found
-    found = [place for place in edit.place.found(script) if _has_all(edit, place)]
-    return found, edit.place.best(script, found)
+        matches = script.pattern(edit.before, where)
+        return matches, matches
+    matches = [place for place in edit.place.found(script) if _has_all(edit, place)]
+    return matches, edit.place.best(script, matches)
 
 
 def _has_all(edit: Change, place: Place) -> bool:
@@ -92,11 +92,11 @@ def places(source: str, edit: Swap | Change | Idiom) -> list[Place]:
     """Return the places of an edit or an idiom in a source text, the most likely first."""
     script = read(source)
     if isinstance(edit, Idiom):
-        found = edit.found(script)
-        best = edit.best(script, found)
+        matches = edit.found(script)
+        best = edit.best(script, matches)
     else:
-        found, best = _find(script, edit)
-    return [*best, *(place for place in found if place not in best)]
+        matches, best = _find(script, edit)
+    return [*best, *(place for place in matches if place not in best)]
 
 
 def _plan(script: Script, edit: Swap | Change | Either, at: int | None) -> list[Step]:
@@ -107,28 +107,28 @@ def _plan(script: Script, edit: Swap | Change | Either, at: int | None) -> list[
             if not alternative and any(misfit.several for misfit in failed):
                 break  # the place exists more than once
             try:
-                return [step for one in alternative for step in _plan(script, one, at)]
+                return [step for entry in alternative for step in _plan(script, entry, at)]
             except _Misfit as misfit:
                 failed.append(misfit)
         several = next((misfit.several for misfit in failed if misfit.several), [])
         raise _Misfit(several, list(dict.fromkeys(text for misfit in failed for text in misfit.sought)))
-    found, best = _find(script, edit)
-    if at is not None and len(found) > 1:
+    matches, best = _find(script, edit)
+    if at is not None and len(matches) > 1:
         near = (
-            [p for p in found if _covers(p, at)],
-            [p for p in found if p.line == at + 1],
-            [p for p in found if p.end_line == at - 1],
+            [p for p in matches if _covers(p, at)],
+            [p for p in matches if p.line == at + 1],
+            [p for p in matches if p.end_line == at - 1],
         )
-        found = next((some for some in near if some), [])
-        best = edit.place.best(script, found) if isinstance(edit, Change) else found
+        matches = next((some for some in near if some), [])
+        best = edit.place.best(script, matches) if isinstance(edit, Change) else matches
     lent: dict[str, str] = {}
     for idiom in edit.given if isinstance(edit, Change) else ():
         there = idiom.best(script, idiom.found(script))
         if not there:
             raise _Misfit([], [idiom.words])
         if there[0].node.kind() in LOOPS:  # a loop's names are known only inside it
-            there = [loop for loop in there if any(_holds(loop, place) for place in found)] or there
-            found, best = ([place for place in some if _holds(there[0], place)] for some in (found, best))
+            there = [loop for loop in there if any(_holds(loop, place) for place in matches)] or there
+            matches, best = ([place for place in some if _holds(there[0], place)] for some in (matches, best))
         lent = _told(script, idiom, there[0]) | lent
     if len(best) == 1:
         return [(edit, best[0], lent)]
@@ -177,26 +177,28 @@ def _edits(
     shared: dict[str, str] = {}
     for edit, place, _ in reversed(steps):  # of two places with one name, the first counts
         shared |= _told(script, edit.place, place) if isinstance(edit, Change) else place.names()
-    made = []
+    replacements = []
     for edit, place, lent in steps:
         if isinstance(edit, Swap):
             cuts = render_swap(script, place, edit, params)
         else:
             cuts = render_change(script, place, edit, shared | lent, params)
-        made += [Edit(start, end, text, owner, place.line, (place.start, place.end)) for start, end, text in cuts]
-    return made
+        replacements += [
+            Edit(start, end, text, owner, place.line, (place.start, place.end)) for start, end, text in cuts
+        ]
+    return replacements
 
 
 def _in_order(source: str, edits: list[Edit], label: str) -> tuple[Edit, ...]:
     """Return the edits sorted by place. Raises UserError if two faults change one place."""
     edits = sorted(edits, key=lambda edit: (edit.start, edit.end))
-    for one, two in pairwise(edits):
-        if two.start < one.end or (two.start, two.end) == (one.start, one.end):
-            _conflict(one, two, label)
-    for one in edits:  # a place belongs to one fault, even if another fault writes a different part of it
-        for two in edits:
-            if one.owner < two.owner and one.claim[0] < two.claim[1] and two.claim[0] < one.claim[1]:
-                _conflict(one, two, label)
+    for first, second in pairwise(edits):
+        if second.start < first.end or (second.start, second.end) == (first.start, first.end):
+            _conflict(first, second, label)
+    for first in edits:  # a place belongs to one fault, even if another fault writes a different part of it
+        for second in edits:
+            if first.owner < second.owner and first.claim[0] < second.claim[1] and second.claim[0] < first.claim[1]:
+                _conflict(first, second, label)
     return tuple(edits)
 
 
@@ -223,15 +225,17 @@ def inject(
     for fault, params in faults:
         edits += _edits(script, fault.edits, params, fault.id, label, at)
     for fault, _ in faults:
-        own = [edit for edit in edits if edit.owner == fault.id]
-        if all(source[edit.start : edit.end] == edit.text for edit in own):
-            raise UserError(f"{fault.id} would change nothing in {label}: line {own[0].line} already has this fault.")
+        fault_edits = [edit for edit in edits if edit.owner == fault.id]
+        if all(source[edit.start : edit.end] == edit.text for edit in fault_edits):
+            raise UserError(
+                f"{fault.id} would change nothing in {label}: line {fault_edits[0].line} already has this fault."
+            )
     result = Injection(source, _in_order(source, edits, label))
     owners = sorted({edit.owner for edit in edits})
     try:
         _check_compiles(result.broken, f"{label} after {', '.join(owners)}")
     except UserError as error:  # the place is written in a style that the edit cannot handle
-        sought = "; ".join(str(one) for fault, _ in faults for one in together(fault.edits))
+        sought = "; ".join(str(entry) for fault, _ in faults for entry in together(fault.edits))
         raise UserError(f"{error} Nothing was changed. Looked for: {sought}.") from None
     return result
 
@@ -256,8 +260,8 @@ def change(
 ) -> Injection:
     """Apply the edits of a repair or a pretence to a (broken) text. Raises UserError as `inject` does."""
     check_syntax(source, label)
-    made = _edits(read(source), edits, params or {}, owner, label, at)
-    result = Injection(source, _in_order(source, made, label))
+    replacements = _edits(read(source), edits, params or {}, owner, label, at)
+    result = Injection(source, _in_order(source, replacements, label))
     _check_compiles(result.broken, f"{label} after {owner}")
     return result
 

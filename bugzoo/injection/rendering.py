@@ -54,7 +54,7 @@ def render_change(
         return _removed(script, place, names)
     cuts = []
     for name, texts in change.texts:
-        text = next((one for one in texts if metavariables(one) <= names.keys()), texts[-1])
+        text = next((variant for variant in texts if metavariables(variant) <= names.keys()), texts[-1])
         text = _SAME.sub("", write(text.strip("\n"), names, params))
         if name:
             piece = place.pieces[name]
@@ -173,22 +173,24 @@ def _whole_statement(place: Place, left: str) -> bool:
 def _unwrapped(source: str, item: SgNode) -> list[Cut]:
     """Remove one item of a `with`, or the whole `with` around its block."""
     clause = item.parent()
-    others = [one for one in clause.children() if one.kind() == "with_item"] if clause is not None else []
+    others = [node for node in clause.children() if node.kind() == "with_item"] if clause is not None else []
     span = item.range()
     if len(others) > 1:
         if others[0].range().start.index == span.start.index:
             return [(span.start.index, others[1].range().start.index, "")]
-        earlier = [one for one in others if one.range().end.index < span.start.index][-1]
+        earlier = [node for node in others if node.range().end.index < span.start.index][-1]
         return [(earlier.range().end.index, span.end.index, "")]
     whole = statement(item)
-    block = next(one for one in whole.children() if one.kind() == "block")
+    block = next(node for node in whole.children() if node.kind() == "block")
     head, body = whole.range().start.index, block.range()
     outer, inner = _margin(source, head), _margin(source, body.start.index)
     if "\n" not in source[head : body.start.index]:  # with ...: statement
         return [(head, body.start.index, "")]
     cuts: list[Cut] = [(head, body.start.index, "")]
     quoted = [
-        (one.range().start.index, one.range().end.index) for one in block.find_all(kind="string") if "\n" in one.text()
+        (node.range().start.index, node.range().end.index)
+        for node in block.find_all(kind="string")
+        if "\n" in node.text()
     ]
     at = source.find("\n", body.start.index, body.end.index)
     while at >= 0:
@@ -222,7 +224,7 @@ def _only_statement(place: Place) -> bool:
     block = statement(place.node).parent()
     if block is None or block.kind() != "block":
         return False
-    spans = [one.range() for one in block.children() if one.is_named() and one.kind() != "comment"]
+    spans = [child.range() for child in block.children() if child.is_named() and child.kind() != "comment"]
     return all(place.start <= span.start.index and span.end.index <= place.end for span in spans)
 
 

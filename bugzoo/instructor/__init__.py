@@ -25,5 +25,5 @@ def __getattr__(name: str) -> Any:
     # looked up late: a student's notebook imports `cell` from here and nothing else
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = importlib.import_module(_HOMES[name])
-    return getattr(found, "read" if name == "read_key" else name)
+    module = importlib.import_module(_HOMES[name])
+    return getattr(module, "read" if name == "read_key" else name)

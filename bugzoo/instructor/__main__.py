@@ -21,16 +21,16 @@ def answer(name: str, question: dict[str, Any], folder: Path) -> Result:
     home = upwards(name, folder)
     if home is None:
         return without_key(question)
-    found = key.read(home)
-    assignment, answers = found.of(_student(folder, home))
+    answer_key = key.read(home)
+    assignment, answers = answer_key.of(_student(folder, home))
     repair, diagnosis = assignment.points
     if question["kind"] == "diagnosis":
         return findings.grade(answers, question["records"], diagnosis)
     source, scenario = question["source"], assignment.scenario
     if set_aside.graded_class() and (aside := set_aside.set_aside(source, tidy(scenario.source), set_aside.allowed())):
         return replace(aside, max_points=repair)
-    with salt.used(found.salt):
-        result = grade(source, scenario, seeds=found.seeds, seconds=found.seconds, attempted=False)
+    with salt.used(answer_key.salt):
+        result = grade(source, scenario, seeds=answer_key.seeds, seconds=answer_key.seconds, attempted=False)
     return replace(result, points=round(result.share * repair, 4), max_points=repair)
 
 

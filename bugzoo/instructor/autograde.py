@@ -31,10 +31,10 @@ class FormRecords(Preprocessor):
         if "assignment" not in about:
             return nb, resources
         records, notes = form_records.read(nb)
-        said, others = form_records.latest(records, str(about.get("ticket", "")))
+        answers, others = form_records.latest(records, str(about.get("ticket", "")))
         for note in (*notes, *others):
             self.log.warning("bugzoo: %s", note)
-        calls = [form_records.call(form, given) for form, given in enumerate(said, 1) if given]
+        calls = [form_records.call(form, answer) for form, answer in enumerate(answers, 1) if answer]
         at = next((i for i, cell in enumerate(nb.cells) if _grade_id(cell) in _AFTER), len(nb.cells))
         # one cell each: a call that raises stops no other one
         nb.cells[at:at] = [_cell(number, text) for number, text in enumerate(calls, 1)]

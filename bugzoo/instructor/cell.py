@@ -60,8 +60,8 @@ def repair(name: str, program: Any, reference: str) -> float:
         print("cannot be graded. `program` was overwritten. Run the program's cells again.")
         return worth(0)
     points = _points(name, {"kind": "repair", "source": source, "program": reference})
-    if not set_aside.graded_class() and (told := set_aside.mention(source, _handed_out())):
-        print(fit(told))
+    if not set_aside.graded_class() and (sentence := set_aside.mention(source, _handed_out())):
+        print(fit(sentence))
     return points
 
 

@@ -59,29 +59,29 @@ def grade_class(
     `executor`: other machines instead of `workers` here, such as a Dask cluster's. Raises UserError for a folder
     without a submission, or when the sandbox cannot be set up. Ctrl-C ends the running jobs and raises.
     """
-    found = collect(folder, task, students, mapped, unmatched)
+    hand_ins = collect(folder, task, students, mapped, unmatched)
     if not trust:
         diagnosis_cell.check_sandbox()
     store.make(results)
     by = task.fingerprint() + (f" {draw}" if draw is not None else "")
-    known = {} if fresh else {one.student: store.kept(results, one, by) for one in found}
-    records = {name: record for name, record in known.items() if record and not (allow and record.aside)}
-    todo = [one for one in found if one.student not in records]
+    cached = {} if fresh else {entry.student: store.kept(results, entry, by) for entry in hand_ins}
+    records = {name: record for name, record in cached.items() if record and not (allow and record.aside)}
+    todo = [entry for entry in hand_ins if entry.student not in records]
     if progress:
-        progress(len(records), len(found))
+        progress(len(records), len(hand_ins))
 
     def tell(_: int, record: Record) -> None:  # not after Ctrl-C: a run that it ended says nothing about the student
         record = store.clean(record)
         store.keep(results, record)
         records[record.student] = record
         if progress:
-            progress(len(records), len(found))
+            progress(len(records), len(hand_ins))
 
     grade = partial(_grade, task=task, by=by, strict=not trust, allow=tuple(allow), draw=drawing.number(draw))
     run_all(grade, todo, executor=executor, workers=workers, on_done=tell)
-    absent = [one.id for one in roster.of(students, task.people) if one.id not in records]
+    absent = [entry.id for entry in roster.of(students, task.people) if entry.id not in records]
     missing = [Record(name, MISSING, 0.0, task.max_points) for name in sorted(absent)]
-    return [_scored(records[one.student], zero) for one in found] + missing
+    return [_scored(records[entry.student], zero) for entry in hand_ins] + missing
 
 
 def _scored(record: Record, zero: bool) -> Record:
@@ -104,10 +104,10 @@ def _grade(one: Submission, task: Gradable, by: str, strict: bool, draw: int, al
         record.notes += [note] if note else []
         source, handed_out = join(one.sections), task.handed_out(owner)
         aside = set_aside(source, handed_out, allow)
-        record.notes += [told] if allow and not aside and (told := noted(source, handed_out)) else []
-        given, odd = form_records.latest(one.forms, task.ticket(owner))
-        records, trouble = diagnosis_cell.records(one.answer, given, strict=strict)
-        record.notes += odd + diagnosis_cell.overridden(given, records)
+        record.notes += [sentence] if allow and not aside and (sentence := noted(source, handed_out)) else []
+        answers, odd = form_records.latest(one.forms, task.ticket(owner))
+        records, trouble = diagnosis_cell.records(one.answer, answers, strict=strict)
+        record.notes += odd + diagnosis_cell.overridden(answers, records)
         diagnosis = task.diagnosis(owner, records)
         if diagnosis.status == "not attempted" and trouble:
             diagnosis.status, diagnosis.message = "your code raised", trouble

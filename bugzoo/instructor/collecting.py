@@ -33,18 +33,18 @@ def collect(
             f"{folder} is the assignment itself, with its answer key. Name the folder of submissions, such as "
             f"{folder / 'submitted'}."
         )
-    found = find(folder, task.name)
-    if not found:
+    hand_ins = find(folder, task.name)
+    if not hand_ins:
         raise UserError(
             f"{folder} has no submissions: no student folder and no .ipynb file. nbgrader's layout is "
             f"<student>/{task.name}/{task.name}.ipynb."
         )
     original, people = task.original(), roster.of(students, task.people)
-    found = hand_in_map.apply(found, mapped or {}, folder, {one.id for one in people})
-    found = [read(one, original) for one in found]
+    hand_ins = hand_in_map.apply(hand_ins, mapped or {}, folder, {entry.id for entry in people})
+    hand_ins = [read(entry, original) for entry in hand_ins]
     if not people:
-        return once_each([replace(one, student=one.mapped or one.student) for one in found])
-    matches = match(found, people, task.drawn(), task.name)
+        return once_each([replace(entry, student=entry.mapped or entry.student) for entry in hand_ins])
+    matches = match(hand_ins, people, task.drawn(), task.name)
     if not unmatched:
         matches.refuse()
     return matches.all()

@@ -80,13 +80,13 @@ class Combination:
 
 def every() -> list[Combination]:
     """Return the combinations that the files of faults name, by program; those with a decoy come last."""
-    found = [
+    combinations = [
         Combination(program, (fault.id, *others.split(" + ")))
         for fault in catalogue.catalogue().values()
         for program, some in fault.beside.items()
         for others in some
     ]
-    return sorted(found, key=lambda one: (one.with_trap, one.program))
+    return sorted(combinations, key=lambda one: (one.with_trap, one.program))
 
 
 def listed(
@@ -96,30 +96,34 @@ def listed(
 
     Faults with a decoy come last.
     """
-    wanted, places = set(only), set(programs)
-    chosen = [one for one in every() if wanted <= set(one.ids) and (not places or one.program in places)]
-    for done, one in enumerate(chosen, 1):
-        one.read()
+    ids, places = set(only), set(programs)
+    chosen = [
+        combination
+        for combination in every()
+        if ids <= set(combination.ids) and (not places or combination.program in places)
+    ]
+    for count, combination in enumerate(chosen, 1):
+        combination.read()
         if progress:
-            progress(done, len(chosen))
+            progress(count, len(chosen))
     return chosen
 
 
 def prove(chosen: Iterable[Combination], progress: Progress | None = None, fresh: bool = False) -> list[Combination]:
     """Measure the chosen combinations that the ledger lacks, and save each result at once."""
     chosen = list(chosen)
-    for done, one in enumerate(chosen):
+    for count, combination in enumerate(chosen):
         if progress:
-            progress(done, len(chosen))
-        if one.known and not fresh:
+            progress(count, len(chosen))
+        if combination.known and not fresh:
             continue
-        if one.decoy:
-            one.problems, one.hidden = decoys.problems(one.decoy, fresh=fresh), {}
+        if combination.decoy:
+            combination.problems, combination.hidden = decoys.problems(combination.decoy, fresh=fresh), {}
         else:
-            one.problems, one.hidden = _masked(one, fresh)
-        one.known = True
-        entries = ledger.read(KIND, one.program) | {one.name: one.entry()}
-        ledger.write(KIND, one.program, dict(sorted(entries.items())))
+            combination.problems, combination.hidden = _masked(combination, fresh)
+        combination.known = True
+        entries = ledger.read(KIND, combination.program) | {combination.name: combination.entry()}
+        ledger.write(KIND, combination.program, dict(sorted(entries.items())))
     if progress:
         progress(len(chosen), len(chosen))
     return chosen
@@ -136,10 +140,10 @@ def _masked(one: Combination, fresh: bool) -> tuple[list[str], dict[str, list[st
 
 def hides(program: str, specs: Iterable[str]) -> list[str]:
     """Return the ledger's problems with these faults on this program, same parameters; nothing is run."""
-    asked = {_settled(spec) for spec in specs}
-    there = [one for one in every() if one.program == program and not one.with_trap]
-    inside = [one for one in there if {_settled(spec) for spec in one.faults} <= asked]
-    return [problem for one in inside for problem in one.read().problems]
+    settings = {_settled(spec) for spec in specs}
+    there = [combination for combination in every() if combination.program == program and not combination.with_trap]
+    inside = [combination for combination in there if {_settled(spec) for spec in combination.faults} <= settings]
+    return [problem for combination in inside for problem in combination.read().problems]
 
 
 def _settled(spec: str) -> tuple[str, tuple[tuple[str, float | int], ...]]:

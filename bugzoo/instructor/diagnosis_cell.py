@@ -56,25 +56,25 @@ def records(
 
     Raises RuntimeError if the machine fails and, if `strict`, if it has no sandbox.
     """
-    begun = [dict(one) for one in given]
+    begun = [dict(answer) for answer in given]
     if text.strip() in ("", STUB, ANSWER):
-        return [_plain(one) for one in begun], ""
+        return [_plain(answer) for answer in begun], ""
     source = _FRAME % {
-        "given": {name: one or {} for name, one in zip_longest(NAMES, begun)}, "text": text, "mark": _MARK
+        "given": {name: answer or {} for name, answer in zip_longest(NAMES, begun)}, "text": text, "mark": _MARK
     }  # fmt: skip
     limits = Limits(seconds=20, memory_mib=1024, processes=8)
     job = Job(source, file="diagnosis.py", limits=limits, watch=False)
     run = run_worker(isolate(job) if sandbox.needed(strict) else job)
     if run.spoilt:
-        return [_plain(one) for one in begun], "the cell left files that cannot be read"
+        return [_plain(answer) for answer in begun], "the cell left files that cannot be read"
     if run.trouble:
         raise RuntimeError(run.trouble)
     lines = [line for line in run.stdout.splitlines() if line.startswith(_MARK)]
     try:
-        said = json.loads(lines[-1].removeprefix(_MARK))
-        return [_plain(record) for record in said["records"]], str(said["problem"])
+        message = json.loads(lines[-1].removeprefix(_MARK))
+        return [_plain(record) for record in message["records"]], str(message["problem"])
     except (IndexError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return [_plain(one) for one in begun], f"the cell did not finish ({run.outcome})"
+        return [_plain(answer) for answer in begun], f"the cell did not finish ({run.outcome})"
 
 
 def overridden(given: Sequence[Mapping[str, Any]], graded: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -82,8 +82,8 @@ def overridden(given: Sequence[Mapping[str, Any]], graded: Sequence[Mapping[str,
     pairs = zip(given, graded, strict=False)  # `graded` also has an exercise's form
     return [
         f"finding {number} was handed in by the form and by a typed call; the typed call counts"
-        for number, (one, other) in enumerate(pairs, 1)
-        if one and _plain(dict(one)) != other
+        for number, (answer, other) in enumerate(pairs, 1)
+        if answer and _plain(dict(answer)) != other
     ]
 
 

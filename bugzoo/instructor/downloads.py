@@ -32,18 +32,18 @@ class Upload:
 
 def parse(name: str) -> Upload:
     """Return the parts of the name of a folder, or of a file without its suffix."""
-    if found := _MOODLE.fullmatch(name):
-        return Upload(found["name"], MOODLE, found["number"], found["file"] or "")
-    if found := _CANVAS.fullmatch(name):
-        return Upload(found["name"], CANVAS, found["number"], found["file"], int(found["version"] or 0))
+    if match := _MOODLE.fullmatch(name):
+        return Upload(match["name"], MOODLE, match["number"], match["file"] or "")
+    if match := _CANVAS.fullmatch(name):
+        return Upload(match["name"], CANVAS, match["number"], match["file"], int(match["version"] or 0))
     return Upload(name)
 
 
 def words(name: str) -> tuple[str, ...]:
     """Return the words of a person's name without accents, case and marks: `O'Brien, Zoë` is `obrien`, `zoe`."""
     folded = unicodedata.normalize("NFKD", name.casefold().translate(_LETTERS))
-    kept = "".join(one for one in folded if not unicodedata.combining(one) and one not in "'’‘`´.")
-    return tuple(re.findall(r"[^\W_]+", kept))
+    letters = "".join(letter for letter in folded if not unicodedata.combining(letter) and letter not in "'’‘`´.")
+    return tuple(re.findall(r"[^\W_]+", letters))
 
 
 def joined(name: str) -> set[str]:

@@ -33,9 +33,9 @@ class FindingFace(Face):
             return self._nothing(str(error))
         if lacking := [*([] if values["cause"] else ["a cause"]), *([] if line else ["a line"])]:
             return self._nothing(f"Choose {' and '.join(lacking)} first.")
-        found = self.form.press(values["cause"], line)
+        diagnosis = self.form.press(values["cause"], line)
         look = "You have not opened a view yet. Open one that shows it, then hand in again."
-        return "\n".join([f"Handed in at {_now()}. {SAVE}", *([] if found.evidence else [look]), *self._typed()])
+        return "\n".join([f"Handed in at {_now()}. {SAVE}", *([] if diagnosis.evidence else [look]), *self._typed()])
 
     def _nothing(self, why: str) -> str:
         before = " What you handed in before stays." if self.form.handed_in else ""

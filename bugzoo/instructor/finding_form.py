@@ -46,18 +46,18 @@ class FindingForm(DiagnosisForm):
         """
         if "place" in fields:
             fields["place"] = number(fields["place"])
-        found = super().hand_in(**fields)
-        self.typed |= {name: getattr(found, name) for name in _GRADED if name in fields}
+        diagnosis = super().hand_in(**fields)
+        self.typed |= {name: getattr(diagnosis, name) for name in _GRADED if name in fields}
         self._handed_in()
         if not self.faces:
             self._print()
-        return found
+        return diagnosis
 
     def press(self, cause: str, place: int) -> Diagnosis:
         """Hand in by the button. Raises UserError for an unknown cause."""
-        found = super().hand_in(cause=cause, place=place)
+        diagnosis = super().hand_in(cause=cause, place=place)
         self._handed_in()
-        return found
+        return diagnosis
 
     def withdraw(self) -> None:
         """Take the finding back by code, whatever the button hands in."""
@@ -81,11 +81,11 @@ class FindingForm(DiagnosisForm):
 
     def output(self) -> dict[str, Any]:
         """Return what the cell's output holds beside its text; empty before the first hand-in."""
-        found = self.diagnosis
+        diagnosis = self.diagnosis
         if not self.at:
             return {}
-        kept = FormRecord(self.number, self.of, self.at, found.cause, found.place, tuple(found.evidence))
-        return form_records.output(kept)
+        entry = FormRecord(self.number, self.of, self.at, diagnosis.cause, diagnosis.place, tuple(diagnosis.evidence))
+        return form_records.output(entry)
 
     def said(self) -> str:
         """Return what is handed in, as one line."""
@@ -119,23 +119,23 @@ def sentence(given: dict[str, Any]) -> str:
     if not given.get("cause"):
         return "nothing"
     views = given.get("evidence") or []
-    seen = f"view{'' if len(views) == 1 else 's'} {', '.join(views)}" if views else "no view"
+    view = f"view{'' if len(views) == 1 else 's'} {', '.join(views)}" if views else "no view"
     line = f"line {given['place']}" if given.get("place") else "no line"
-    return f"{given['cause']}, {line}, {seen}"
+    return f"{given['cause']}, {line}, {view}"
 
 
 def standing(forms: Sequence[FindingForm]) -> str:
     """Return exactly what is handed in, form by form, and what is missing."""
-    found = [(form, form.graded()) for form in forms]
+    answers = [(form, form.graded()) for form in forms]
     lines = ["Handed in:", *(f"  {form.said()}" for form in forms)]
-    if not any(given["cause"] for _, given in found):
+    if not any(answer["cause"] for _, answer in answers):
         lines.append("Choose a cause and a line in the first form, press Hand in, and save the notebook.")
         return "\n".join(lines)
     lines.append("Save the notebook (Ctrl+S): that is what is graded.")
-    for form, given in found:
-        if given["cause"] and not given["place"]:
+    for form, answer in answers:
+        if answer["cause"] and not answer["place"]:
             lines.append(f"Finding {form.number} has no line. Choose the line to change and hand in again.")
-        if given["cause"] and not given["evidence"]:
+        if answer["cause"] and not answer["evidence"]:
             lines.append(
                 f'Finding {form.number} has no view. Open one that shows it, such as program.look("gradients"), and '
                 "hand in again."

@@ -18,25 +18,25 @@ def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Res
 
     The checks are called "finding 1", "finding 2": the printed text names no fault that the student missed.
     """
-    given = [record for record in records if isinstance(record, dict) and str(record.get("cause") or "").strip()]
-    if not given:
+    attempts = [record for record in records if isinstance(record, dict) and str(record.get("cause") or "").strip()]
+    if not attempts:
         return Result("not attempted", message="The diagnosis is empty.", max_points=most)
-    matched = _match(answers, given)
+    matched = _match(answers, attempts)
     share, checks = 0.0, []
-    for number, record in enumerate(given):
+    for number, record in enumerate(attempts):
         answer = next((answers[i] for i, j in matched if j == number), None)
         earned = _worth(answer, record) if answer else 0.0
-        said = _said(_judged(answer, record)) if answer else "it matches no fault in this program"
+        sentence = _said(_judged(answer, record)) if answer else "it matches no fault in this program"
         share += earned - (ASSIGNMENT.blamed if answer is None else 0.0)
         status = "passed" if earned == 1.0 else "wrong"
         checks.append(
-            Check(f"finding {number + 1}", status, said, "cause, line and a view that shows it", round(earned, 2))
+            Check(f"finding {number + 1}", status, sentence, "cause, line and a view that shows it", round(earned, 2))
         )
     missing = len(answers) - len(matched)
     if missing:
         checks.append(Check("all of them", "wrong", f"{len(matched)} faults found, some are missing", "all faults"))
     share = round(max(0.0, share / len(answers)), 4)
-    status = "passed" if share == 1.0 and not missing and len(given) == len(answers) else "wrong"
+    status = "passed" if share == 1.0 and not missing and len(attempts) == len(answers) else "wrong"
     return Result(status, share, checks, points=round(share * most, 4), max_points=most)
 
 
@@ -65,6 +65,6 @@ def _worth(answer: Answer, record: dict[str, Any]) -> float:
 def _said(parts: list[Part]) -> str:
     """Describe a finding whose cause is right."""
     place, evidence = (next(part for part in parts if part.name == name) for name in ("place", "evidence"))
-    found = "right" if place.share == 1 else "not the line to change"
-    seen = "a view" if evidence.share == 1 else "no view"
-    return f"the cause is right; {place.saw} is {found}; {seen} that shows it was looked at"
+    line = "right" if place.share == 1 else "not the line to change"
+    view = "a view" if evidence.share == 1 else "no view"
+    return f"the cause is right; {place.saw} is {line}; {view} that shows it was looked at"

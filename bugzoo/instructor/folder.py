@@ -19,7 +19,7 @@ def key(folder: Path) -> dict[str, Any]:
     """Return `key.json` as it is. Raises UserError if it is missing or this bugzoo cannot read it."""
     path = folder / FOLDER / FILE
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        fields = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise UserError(
             f"{folder} has no answer key ({FOLDER}/{FILE}). Create an assignment with `bugzoo assign ... {folder}`."
@@ -28,15 +28,15 @@ def key(folder: Path) -> dict[str, Any]:
         raise UserError(f"{path} could not be read: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} could not be read: it is not JSON ({error}). {_cure(folder)}") from None
-    if not isinstance(found, dict) or "format" not in found:
+    if not isinstance(fields, dict) or "format" not in fields:
         raise UserError(f"{path} could not be read: it is not an answer key. {_cure(folder)}")
-    if found["format"] != FORMAT:
-        raise UserError(f"{path} has the format {found['format']!r}; this bugzoo reads {FORMAT}.")
-    wrong = [name for name, kind in _PARTS.items() if not isinstance(found.get(name), kind)]
+    if fields["format"] != FORMAT:
+        raise UserError(f"{path} has the format {fields['format']!r}; this bugzoo reads {FORMAT}.")
+    wrong = [name for name, kind in _PARTS.items() if not isinstance(fields.get(name), kind)]
     if wrong:
-        said = f"{wrong[0]!r} is {found[wrong[0]]!r:.60}" if wrong[0] in found else f"{wrong[0]!r} is missing"
-        raise UserError(f"{path} could not be read: {said}. {_cure(folder)}")
-    return found
+        problem = f"{wrong[0]!r} is {fields[wrong[0]]!r:.60}" if wrong[0] in fields else f"{wrong[0]!r} is missing"
+        raise UserError(f"{path} could not be read: {problem}. {_cure(folder)}")
+    return fields
 
 
 def _cure(folder: Path) -> str:
@@ -46,10 +46,10 @@ def _cure(folder: Path) -> str:
 def manifest(folder: Path) -> dict[str, Any]:
     """Return `manifest.json` of an assignment's folder; empty if it cannot be read."""
     try:
-        found = json.loads((folder / FOLDER / "manifest.json").read_text(encoding="utf-8"))
+        fields = json.loads((folder / FOLDER / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def drawn(folder: Path) -> dict[str, Any]:
@@ -58,12 +58,12 @@ def drawn(folder: Path) -> dict[str, Any]:
     Raises UserError if the manifest is missing or this bugzoo cannot read it: students would be graded by variants that
     are not theirs.
     """
-    path, found = folder / FOLDER / "manifest.json", manifest(folder)
-    if not found:
+    path, fields = folder / FOLDER / "manifest.json", manifest(folder)
+    if not fields:
         raise UserError(f"{path} is missing or is not JSON. It says which variant each student has. {_cure(folder)}")
-    if found.get("format") != FORMAT:
-        raise UserError(f"{path} has the format {found.get('format')!r}; this bugzoo reads {FORMAT}.")
-    students = found.get("students", {})
+    if fields.get("format") != FORMAT:
+        raise UserError(f"{path} has the format {fields.get('format')!r}; this bugzoo reads {FORMAT}.")
+    students = fields.get("students", {})
     if not isinstance(students, dict) or not all(isinstance(facts, dict) for facts in students.values()):
         raise UserError(f"{path} could not be read: 'students' is {students!r:.60}. {_cure(folder)}")
     return students
@@ -87,10 +87,10 @@ def check_place(out: Path, force: bool = False) -> None:
         raise UserError(f"{out} is not a folder. Choose a new folder.")
     if not out.is_dir() or not any(out.iterdir()):
         return
-    ours = bool(manifest(out).get("files"))
-    if force and ours:
+    assignment = bool(manifest(out).get("files"))
+    if force and assignment:
         return
-    if ours:
+    if assignment:
         raise UserError(
             f"{out} already holds an assignment. Choose another folder, or add --force to replace its files."
         )

@@ -44,14 +44,14 @@ def output(record: FormRecord) -> dict[str, Any]:
 
 def read(notebook: Mapping[str, Any]) -> tuple[list[FormRecord], list[str]]:
     """Return the records in a notebook's outputs, in its order, and one note on each kind of unreadable record."""
-    found, notes = [], []
+    records, notes = [], []
     for value in _values(notebook):
-        one = _record(value)
-        if isinstance(one, str):
-            notes.append(f"what a form kept in its output was ignored: {one}")
+        record = _record(value)
+        if isinstance(record, str):
+            notes.append(f"what a form kept in its output was ignored: {record}")
         else:
-            found.append(one)
-    return found, list(dict.fromkeys(notes))
+            records.append(record)
+    return records, list(dict.fromkeys(notes))
 
 
 def latest(records: Iterable[FormRecord], ticket: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -59,17 +59,17 @@ def latest(records: Iterable[FormRecord], ticket: str) -> tuple[list[dict[str, A
 
     Of several records of one form the one handed in last counts, and of equal times the later one in the notebook.
     """
-    mine: dict[int, FormRecord] = {}
+    by_form: dict[int, FormRecord] = {}
     other = ""
     records = records if ticket else ()  # of an exercise, whose form is graded by the typed call
-    for one in records:
-        if one.ticket != ticket:
-            other = other or one.ticket[:40] or "none"
-        elif one.form not in mine or one.at >= mine[one.form].at:
-            mine[one.form] = one
-    said = [mine[form].given() if form in mine else {} for form in range(1, len(FORMS) + 1)]
+    for record in records:
+        if record.ticket != ticket:
+            other = other or record.ticket[:40] or "none"
+        elif record.form not in by_form or record.at >= by_form[record.form].at:
+            by_form[record.form] = record
+    answers = [by_form[form].given() if form in by_form else {} for form in range(1, len(FORMS) + 1)]
     note = f"what a form kept for another ticket was ignored ({other!r}, {ticket!r} was expected)"
-    return said, [note] if other else []
+    return answers, [note] if other else []
 
 
 def call(form: int, given: Mapping[str, Any]) -> str:
@@ -83,13 +83,13 @@ def call(form: int, given: Mapping[str, Any]) -> str:
 
 
 def _values(notebook: Mapping[str, Any]) -> list[Any]:
-    found = []
+    values = []
     for cell in _list(notebook, "cells"):
-        for one in _list(cell, "outputs"):
-            data = one.get("data") if isinstance(one, Mapping) else None
+        for entry in _list(cell, "outputs"):
+            data = entry.get("data") if isinstance(entry, Mapping) else None
             if isinstance(data, Mapping) and MIME in data:
-                found.append(data[MIME])
-    return found
+                values.append(data[MIME])
+    return values
 
 
 def _list(of: Any, name: str) -> Sequence[Any]:

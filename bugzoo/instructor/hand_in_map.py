@@ -25,17 +25,17 @@ def read(path: Path, folder: Path) -> dict[str, str]:
             f"{path} is not a map: its first line is {', '.join(map(str, columns)) or 'empty'}. Begin it with the line "
             f"{','.join(COLUMNS)}, then write one hand-in a line."
         )
-    found: dict[str, str] = {}
+    students: dict[str, str] = {}
     for line, row in enumerate(rows, 2):
         name, student = (str(row[named[column]] or "").strip() for column in COLUMNS)
         if not name or not student:
             raise UserError(f"{path}, line {line}: {name or student!r} has no partner. Write {','.join(COLUMNS)}.")
         name = _below(name, folder)
-        for known, of in found.items():
-            if student == of or f"{name}/".startswith(f"{known}/") or f"{known}/".startswith(f"{name}/"):
-                raise UserError(f"{path}, line {line}: {known} is already given to {of}. Keep the line that counts.")
-        found[name] = student
-    return found
+        for hand_in, of in students.items():
+            if student == of or f"{name}/".startswith(f"{hand_in}/") or f"{hand_in}/".startswith(f"{name}/"):
+                raise UserError(f"{path}, line {line}: {hand_in} is already given to {of}. Keep the line that counts.")
+        students[name] = student
+    return students
 
 
 def _below(name: str, folder: Path) -> str:
@@ -51,7 +51,7 @@ def apply(
 
     `known`: the class, if there is a list of it. Raises UserError for a hand-in or a student that does not exist.
     """
-    left = {one.entry: one for one in found}
+    left = {hand_in.entry: hand_in for hand_in in found}
     escaped = {shown(entry): entry for entry in left}
     taken: list[Submission] = []
     for name, student in mapped.items():
@@ -59,7 +59,7 @@ def apply(
             raise UserError(f"The map gives {name} to {student}, who is not in the class list. Write a student's id.")
         entry, _, inside = name.partition("/")
         entry = escaped.get(entry, entry)
-        if entry not in left and not (inside and any(one.entry == entry for one in taken)):
+        if entry not in left and not (inside and any(hand_in.entry == entry for hand_in in taken)):
             raise UserError(f"The map names {name}, and {folder} has no such hand-in. `ls {folder}` shows their names.")
         if not inside:
             taken.append(replace(left.pop(entry), mapped=student))

@@ -28,8 +28,8 @@ def build(assignment: Assignment, kind: str, answers: list[Answer], about: dict[
     """Return the notebook as JSON text. `kind` is student, solution or instructor; `about` joins `metadata.bugzoo`."""
     name, ticket = assignment.name, assignment.scenario.ticket
     source = assignment.solution if kind == "solution" else assignment.source
-    texts = blocks("bugzoo.instructor", "notebook.md.j2", person=SAID)
-    own = {name.replace("_", "-"): text for name, text in texts.items()} | {
+    written = blocks("bugzoo.instructor", "notebook.md.j2", person=SAID)
+    texts = {cell.replace("_", "-"): text for cell, text in written.items()} | {
         "setup": _SETUP,
         "program-text": _text(assignment),
         "form": f'first, second, third = cell.forms("{ticket}")',
@@ -37,7 +37,7 @@ def build(assignment: Assignment, kind: str, answers: list[Answer], about: dict[
         "repair": f'cell.repair("{name}", program, "{assignment.program}")',
         "diagnosis": f'cell.diagnosis("{name}", {", ".join(FORMS)})',
     }
-    return notebook(assignment, source, ticket, own, {"assignment": name} | (about or {}))
+    return notebook(assignment, source, ticket, texts, {"assignment": name} | (about or {}))
 
 
 def _text(assignment: Assignment) -> str:
@@ -69,26 +69,26 @@ def leaks(student: str, assignment: Assignment) -> list[str]:
     The notebook must not contain the id or name of any fault, in any spelling. The instructor's title and story must
     not name a fault's family either. Everything else must equal the notebook around the healthy program.
     """
-    found = []
+    problems = []
     plain = _words(student)
     for fault_id in faults.catalogue():
         stem = fault_id.rsplit("/", 1)[-1]
         if f" {_words(stem)} " in f" {plain} " or fault_id in student:
-            found.append(f"it contains the name of {fault_id}")
-    said = _words(f"{assignment.title} {assignment.story}").split()
+            problems.append(f"it contains the name of {fault_id}")
+    words = _words(f"{assignment.title} {assignment.story}").split()
     for fault, _ in assignment.scenario.specs:
-        if fault.family in said:
-            found.append(f"title or story contain {fault.family!r}, the family of {fault.id}")
+        if fault.family in words:
+            problems.append(f"title or story contain {fault.family!r}, the family of {fault.id}")
     if _around(student) != _around(build(_healthy_twin(assignment), "student", [], _about(student))):
-        found.append("it differs from the notebook around the healthy program, not only in the program's cells")
-    return found
+        problems.append("it differs from the notebook around the healthy program, not only in the program's cells")
+    return problems
 
 
 def refuse_leaks(student: str, assignment: Assignment) -> None:
     """Raise UserError if a student's notebook gives the faults away."""
-    if found := leaks(student, assignment):
+    if problems := leaks(student, assignment):
         raise UserError(
-            f"The student's notebook gives the answer away: {'; '.join(found)}. Choose another --title or --story."
+            f"The student's notebook gives the answer away: {'; '.join(problems)}. Choose another --title or --story."
         )
 
 
@@ -118,6 +118,6 @@ def _about(text: str) -> dict[str, Any]:
 
 def _around(text: str) -> str:
     """Return a notebook without the program's own cells."""
-    made = json.loads(text)
-    made["cells"] = [one for one in made["cells"] if not one["id"].startswith("program-")]
-    return json.dumps(made, sort_keys=True)
+    document = json.loads(text)
+    document["cells"] = [cell for cell in document["cells"] if not cell["id"].startswith("program-")]
+    return json.dumps(document, sort_keys=True)

@@ -42,17 +42,17 @@ class Answer:
 
 def answers(assignment: Assignment, telling: dict[str, list[str]] | None = None) -> list[Answer]:
     """Return one answer per fault. `telling`: fault id -> instruments that were seen to fire for it."""
-    found = []
+    entries = []
     for (fault, params), spec in zip(assignment.scenario.specs, assignment.faults, strict=True):
         broken, mended = assignment.source, tidy(assignment.half(fault.id).source)
         accepted = [mended, *repairs(broken, fault, params).values()]
         right = diagnosis.right(fault, params, broken, accepted)
-        own = diagnosis.changed_lines(mended, broken)  # first: a line of the fault's own
-        places = list(dict.fromkeys([*own, *right.places]))
-        shown = diagnosis.seen_in([*right.evidence, *(telling or {}).get(fault.id, [])])
-        about = (fault.title, right.causes[0], places, shown, fault.why, fault.fix, list(right.causes))
-        found.append(Answer(fault.id, spec, *about))
-    return found
+        lines = diagnosis.changed_lines(mended, broken)  # first: a line of the fault's own
+        places = list(dict.fromkeys([*lines, *right.places]))
+        views = diagnosis.seen_in([*right.evidence, *(telling or {}).get(fault.id, [])])
+        about = (fault.title, right.causes[0], places, views, fault.why, fault.fix, list(right.causes))
+        entries.append(Answer(fault.id, spec, *about))
+    return entries
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,15 @@ class Key:
 
     def of(self, student: str) -> tuple[Assignment, list[Answer]]:
         """Return assignment and answers for one student: their own variant, or the shared one."""
-        own = self.students.get(student)
-        if own is None or "seed" not in own:
+        variant = self.students.get(student)
+        if variant is None or "seed" not in variant:
             return self.assignment, self.answers
         base = self.assignment
-        mine = Assignment(
-            base.program, tuple(own["faults"]), own["seed"], base.title, base.story, base.points, base.size
+        assignment = Assignment(
+            base.program, tuple(variant["faults"]), variant["seed"], base.title, base.story, base.points, base.size
         )
         telling = {answer.fault: answer.evidence for answer in self.answers}
-        return mine, answers(mine, telling)
+        return assignment, answers(assignment, telling)
 
 
 def digest(text: str) -> str:
@@ -109,20 +109,20 @@ def to_json(assignment: Assignment, found: list[Answer], seconds: float) -> dict
 
 def read(folder: Path) -> Key:
     """Return the key of an assignment's folder. Raises UserError if it is missing or the program has changed."""
-    path, found = folder / files.FOLDER / files.FILE, files.key(folder)
+    path, fields = folder / files.FOLDER / files.FILE, files.key(folder)
     try:
-        points = (found["points"]["repair"], found["points"]["diagnosis"])
+        points = (fields["points"]["repair"], fields["points"]["diagnosis"])
         assignment = Assignment(
-            found["program"],
-            tuple(found["faults"]),
-            found["seed"],
-            found["title"],
-            found["story"],
+            fields["program"],
+            tuple(fields["faults"]),
+            fields["seed"],
+            fields["title"],
+            fields["story"],
             points,
-            found["size"],
+            fields["size"],
         )
-        kept = [Answer(**value) for value in found["answers"]]
-        grading, handed_out, made_with = found["grading"], found["handed_out"], found["made_with"]
+        entries = [Answer(**value) for value in fields["answers"]]
+        grading, handed_out, made_with = fields["grading"], fields["handed_out"], fields["made_with"]
         seconds, seeds, salt = float(grading["seconds"]), tuple(grading["seeds"]), str(grading.get("salt", ""))
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path} could not be read: {error}.") from None
@@ -131,4 +131,4 @@ def read(folder: Path) -> Key:
             f"{path} is from bugzoo {made_with.get('bugzoo')}, and the program {assignment.program} or its faults "
             "have changed since. Grade with that version, or run `bugzoo assign` again."
         )
-    return Key(assignment, kept, seconds, seeds, files.drawn(folder), sum(points), salt)
+    return Key(assignment, entries, seconds, seeds, files.drawn(folder), sum(points), salt)

@@ -28,7 +28,7 @@ def texts(proof: Proof, students: Sequence[Own] = ()) -> dict[str, str]:
     assignment, name = proof.assignment, proof.assignment.name
     answers = key.answers(assignment, proof.telling())
     instructor = handout.build(assignment, "instructor", answers)
-    found = {
+    files = {
         **pages.pages(proof, answers, bool(students)),
         f"source/{name}/{name}.ipynb": instructor,
         f"{FOLDER}/solution.ipynb": handout.build(assignment, "solution", answers),
@@ -36,11 +36,11 @@ def texts(proof: Proof, students: Sequence[Own] = ()) -> dict[str, str]:
         f"{FOLDER}/proof.json": _json(proof.to_json()),
     }
     if not students:
-        found[f"student/{name}.ipynb"] = _student(assignment, answers, {})
-    for own in students:
-        about = {"variant": {"version": VERSION, "tag": own.tag}}
-        found[f"student/{own.student.id}/{name}.ipynb"] = _student(own.assignment, answers, about)
-    return found
+        files[f"student/{name}.ipynb"] = _student(assignment, answers, {})
+    for variant in students:
+        about = {"variant": {"version": VERSION, "tag": variant.tag}}
+        files[f"student/{variant.student.id}/{name}.ipynb"] = _student(variant.assignment, answers, about)
+    return files
 
 
 def _student(assignment: Assignment, answers: list[key.Answer], about: dict[str, Any]) -> str:
@@ -57,14 +57,14 @@ def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = F
     """
     refuse(proof)
     check_place(out, force)
-    found = texts(proof, students)
-    found[MANIFEST] = _json(_manifest(found, students))
+    files = texts(proof, students)
+    files[MANIFEST] = _json(_manifest(files, students))
     out = Path(os.path.abspath(out))
     temporary = None
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-        for path, text in found.items():
+        for path, text in files.items():
             (temporary / path).parent.mkdir(parents=True, exist_ok=True)
             (temporary / path).write_text(text, encoding="utf-8")
         os.chmod(temporary, 0o755)
@@ -75,7 +75,7 @@ def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = F
             temporary.rename(out)
             temporary = None
         else:
-            _replace(temporary, out, found)
+            _replace(temporary, out, files)
     except OSError as error:
         raise UserError(
             f"{out} could not be written: {error.strerror}. The files that were there are unchanged."
@@ -119,7 +119,7 @@ def _manifest(found: dict[str, str], students: Sequence[Own]) -> dict[str, Any]:
         "made_with": version("bugzoo"),
         "derivation": VERSION,
         "files": {path: _hash(text.encode()) for path, text in sorted(found.items())},
-        "students": {own.student.id: own.to_json() for own in students},
+        "students": {variant.student.id: variant.to_json() for variant in students},
     }
 
 

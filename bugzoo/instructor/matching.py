@@ -28,21 +28,30 @@ class Matches:
         if not self.strangers and not self.absent:
             return
         counts = [_count(len(self.strangers), "hand-in", "a student"), _count(len(self.absent), "student", "a hand-in")]
-        told = [f"Not everything fits the class list: {', '.join(filter(None, counts))}. Nothing was graded."]
+        lines = [f"Not everything fits the class list: {', '.join(filter(None, counts))}. Nothing was graded."]
         left = []
         if self.strangers:
-            told += ["Hand-ins without a student:", *(f"  {shown(one.entry)}: {why}" for one, why in self.strangers)]
+            lines += [
+                "Hand-ins without a student:",
+                *(f"  {shown(leftover.entry)}: {why}" for leftover, why in self.strangers),
+            ]
             left.append("hand-ins without a student are graded under their own names")
         if self.absent:
-            told += ["Students without a hand-in:", *(f"  {one.id} {one.name}".rstrip() for one in self.absent)]
+            lines += [
+                "Students without a hand-in:",
+                *(f"  {leftover.id} {leftover.name}".rstrip() for leftover in self.absent),
+            ]
             left.append("students without a hand-in get 0 points")
         if self.strangers:
-            told.append("Write whose they are into a CSV file that begins with hand_in,student, and add --map FILE.")
-        raise UserError("\n".join([*told, f"To go on, add --unmatched ok: {', and '.join(left)}."]))
+            lines.append("Write whose they are into a CSV file that begins with hand_in,student, and add --map FILE.")
+        raise UserError("\n".join([*lines, f"To go on, add --unmatched ok: {', and '.join(left)}."]))
 
     def all(self) -> list[Submission]:
         """Return every hand-in; one left over keeps its own name and says why."""
-        others = [replace(one, upload_notes=(f"left over: {why}", *one.upload_notes)) for one, why in self.strangers]
+        others = [
+            replace(hand_in, upload_notes=(f"left over: {why}", *hand_in.upload_notes))
+            for hand_in, why in self.strangers
+        ]
         return [*self.found, *once_each(others)]
 
 
@@ -51,37 +60,39 @@ def match(hand_ins: Iterable[Submission], students: Sequence[Student], drawn: Ma
 
     A map wins over the name of the upload, and that over the variant: who uploaded a notebook answers for it.
     """
-    index, made = _Index(students), Matches()
+    index, matches = _Index(students), Matches()
     by_upload: dict[str, list[Submission]] = defaultdict(list)
     by_notebook: dict[str, list[Submission]] = defaultdict(list)
-    for one in hand_ins:
-        fitting = {one.mapped} if one.mapped else index.fitting(one)
-        owner = drawn.get(one.tag, "") if one.tag else ""
+    for hand_in in hand_ins:
+        fitting = {hand_in.mapped} if hand_in.mapped else index.fitting(hand_in)
+        owner = drawn.get(hand_in.tag, "") if hand_in.tag else ""
         if len(fitting) == 1:
-            by_upload[fitting.pop()].append(one)
+            by_upload[fitting.pop()].append(hand_in)
         elif owner and owner in (fitting or index.ids):
-            by_notebook[owner].append(one)
+            by_notebook[owner].append(hand_in)
         elif fitting:
-            made.strangers.append((one, f"its name or number fits {' and '.join(sorted(fitting))}"))
+            matches.strangers.append((hand_in, f"its name or number fits {' and '.join(sorted(fitting))}"))
         else:
-            made.strangers.append((one, STRANGER))
+            matches.strangers.append((hand_in, STRANGER))
     for owner, several in by_notebook.items():
         if owner not in by_upload and len(several) == 1:
             note = f"found by its notebook, which was drawn for {owner}"
             by_upload[owner] = [replace(several[0], upload_notes=(note, *several[0].upload_notes))]
         else:
             others = "who has another hand-in" if owner in by_upload else f"as {len(several) - 1} more"
-            made.strangers += [(one, f"its notebook was drawn for {owner}, {others}") for one in several]
+            matches.strangers += [(hand_in, f"its notebook was drawn for {owner}, {others}") for hand_in in several]
     for student in students:
         several, others = _by_uploader(by_upload.get(student.id, []))
-        made.strangers += [(one, f"it fits {student.id}, like another hand-in under another number") for one in others]
+        matches.strangers += [
+            (hand_in, f"it fits {student.id}, like another hand-in under another number") for hand_in in others
+        ]
         if several:
-            made.found.append(replace(_one_of(several, name), student=student.id))
+            matches.found.append(replace(_one_of(several, name), student=student.id))
         else:
-            made.absent.append(student)
-    made.found.sort(key=lambda one: one.student)
-    made.strangers.sort(key=lambda one: one[0].entry)
-    return made
+            matches.absent.append(student)
+    matches.found.sort(key=lambda one: one.student)
+    matches.strangers.sort(key=lambda one: one[0].entry)
+    return matches
 
 
 class _Index:
@@ -92,14 +103,14 @@ class _Index:
         self.numbers: dict[str, set[str]] = defaultdict(set)
         self.names: dict[tuple[str, ...], set[str]] = defaultdict(set)
         self.joined: dict[str, set[str]] = defaultdict(set)
-        for one in students:
-            self.ids.add(one.id)
-            for number in filter(None, (one.id, one.email, *one.numbers)):
-                self.numbers[number.casefold()].add(one.id)
-            for text in filter(words, {one.name, one.full_name}):
-                self.names[tuple(sorted(words(text)))].add(one.id)
+        for student in students:
+            self.ids.add(student.id)
+            for number in filter(None, (student.id, student.email, *student.numbers)):
+                self.numbers[number.casefold()].add(student.id)
+            for text in filter(words, {student.name, student.full_name}):
+                self.names[tuple(sorted(words(text)))].add(student.id)
                 for word in joined(text):
-                    self.joined[word].add(one.id)
+                    self.joined[word].add(student.id)
 
     def fitting(self, one: Submission) -> set[str]:
         """Return the students whom the name of the upload fits. If number and name disagree, those of both."""
@@ -117,23 +128,23 @@ class _Index:
 
 def _by_uploader(several: Sequence[Submission]) -> tuple[list[Submission], list[Submission]]:
     """Return the hand-ins of a student, and those under another number of the same site: two people may share a name."""
-    if len({_upload(one).number for one in several if _upload(one).number}) < 2:
+    if len({_upload(hand_in).number for hand_in in several if _upload(hand_in).number}) < 2:
         return list(several), []
-    numbers = {_upload(one).number for one in several if one.mapped}
-    mine = [one for one in several if _upload(one).number in numbers]
-    return mine, [one for one in several if one not in mine]
+    numbers = {_upload(hand_in).number for hand_in in several if hand_in.mapped}
+    hand_ins = [hand_in for hand_in in several if _upload(hand_in).number in numbers]
+    return hand_ins, [hand_in for hand_in in several if hand_in not in hand_ins]
 
 
 def _one_of(several: Sequence[Submission], name: str) -> Submission:
     """Return the hand-in of a student that counts, with a note on the others; one with a problem if that is unclear."""
-    left = [one for one in several if one.mapped] or list(several)
-    left = [one for one in left if not one.problem.startswith(NO_NOTEBOOK)] or left[:1]
-    if len(left) > 1 and len(layouts := {_upload(one).layout for one in left}) == 1 and OTHER not in layouts:
-        left = [one for one in left if one.notebook == name] or left
-        if layouts == {CANVAS} and len({one.notebook for one in left}) == 1:
-            latest = max(_upload(one).version for one in left)
-            left = [one for one in left if _upload(one).version == latest]
-    names = [shown(one.entry) for one in several if len(left) != 1 or one is not left[0]]
+    left = [hand_in for hand_in in several if hand_in.mapped] or list(several)
+    left = [hand_in for hand_in in left if not hand_in.problem.startswith(NO_NOTEBOOK)] or left[:1]
+    if len(left) > 1 and len(layouts := {_upload(hand_in).layout for hand_in in left}) == 1 and OTHER not in layouts:
+        left = [hand_in for hand_in in left if hand_in.notebook == name] or left
+        if layouts == {CANVAS} and len({hand_in.notebook for hand_in in left}) == 1:
+            latest = max(_upload(hand_in).version for hand_in in left)
+            left = [hand_in for hand_in in left if _upload(hand_in).version == latest]
+    names = [shown(hand_in.entry) for hand_in in several if len(left) != 1 or hand_in is not left[0]]
     if len(left) != 1:
         why = f"there are {len(several)} hand-ins of this student ({', '.join(names[:4])}); keep the one that counts"
         return replace(several[0], path=None, problem=why, broken=True)

@@ -150,8 +150,8 @@ def prove(assignment: Assignment, progress: Progress | None = None, fresh: bool 
     """
     started = time.perf_counter()
     handout.refuse_leaks(handout.build(assignment, "student", []), assignment)  # first, as it is quick
-    if not fresh and (known := combinations.hides(assignment.program, assignment.faults)):
-        return Proof(assignment, visible.seeds_of(assignment), [], problems=known, from_ledger=True)
+    if not fresh and (reasons := combinations.hides(assignment.program, assignment.faults)):
+        return Proof(assignment, visible.seeds_of(assignment), [], problems=reasons, from_ledger=True)
     texts = _texts(assignment)
     runs = len(visible.seeds_of(assignment)) * len({frozenset(), *map(frozenset, _taken(assignment))})
 
@@ -204,33 +204,35 @@ def _texts(assignment: Assignment) -> list[tuple[str, str, str, str]]:
         right = {name: text for name, text in right.items() if name not in fault.by_counter}
         for kind, named in (("repair", right), ("pretence", pretences(alone, fault, params))):
             texts += [(kind, fault.id, text, name) for name, text in list(named.items())[: TRIED[kind]]]
-    tried = attacks(assignment.source)
-    return texts + [("attack", "", tried[name], name) for name in ATTACKS]
+    attempts = attacks(assignment.source)
+    return texts + [("attack", "", attempts[name], name) for name in ATTACKS]
 
 
 def problems(steps: Sequence[Step]) -> list[str]:
     """Return every way in which the grader fails to tell these repairs apart."""
-    found = []
+    failures = []
     for step in steps:
         status, failed = step.result.status, _failed(step.result)
         if step.kind == "broken" and (step.share > 0 or status == "passed"):
-            found.append(f"the program as handed out already earns {step.share:.0%} of the points")
+            failures.append(f"the program as handed out already earns {step.share:.0%} of the points")
         if step.kind == "full" and not (status == "passed" and step.share == 1.0):
-            found.append(f"the fully repaired program is still {status} ({failed})")
+            failures.append(f"the fully repaired program is still {status} ({failed})")
         if step.kind == "repair" and not (status == "passed" and step.share == 1.0):
-            found.append(f"{step}: still {status} ({failed})")
+            failures.append(f"{step}: still {status} ({failed})")
         if step.kind in ("pretence", "attack") and (status == "passed" or (step.kind == "attack" and step.share)):
-            found.append(f"{step}: earns {step.share:.0%} of the points")
+            failures.append(f"{step}: earns {step.share:.0%} of the points")
         if step.kind == "half" and status == "passed":
-            found.append(f"with only {step.fault} repaired it passes: the grader sees no harm in the remaining faults")
+            failures.append(
+                f"with only {step.fault} repaired it passes: the grader sees no harm in the remaining faults"
+            )
         elif step.kind == "half" and not 0 < step.share < 1:
-            found.append(
+            failures.append(
                 f"with only {step.fault} repaired it earns {step.share:.0%}, not a part of the points ({failed})"
             )
     kinds = [step.kind for step in steps]
     if kinds.count("full") != 1 or kinds.count("broken") != 1:
-        found.append("not everything was graded")
-    return found
+        failures.append("not everything was graded")
+    return failures
 
 
 def _told(result: Result) -> list[str]:
@@ -250,8 +252,8 @@ def refuse(proof: Proof) -> None:
     head = "This combination is refused: not every fault in it can be seen." if hidden or proof.from_ledger else (
         "This combination is refused: the grader does not tell its repairs apart."
     )  # fmt: skip
-    said = "\n".join(f"  - {problem}" for problem in proof.problems)
+    lines = "\n".join(f"  - {problem}" for problem in proof.problems)
     raise Refused(
-        f"{head}\n{said}\nChoose another fault or program, or make a fault easier to see with its parameters (`bugzoo show "
+        f"{head}\n{lines}\nChoose another fault or program, or make a fault easier to see with its parameters (`bugzoo show "
         f"{(hidden[0].fault if hidden else proof.assignment.ids[0])}`). Nothing was written."
     )

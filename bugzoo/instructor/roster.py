@@ -54,7 +54,7 @@ def read(path: Path) -> list[Student]:
             f"{path} has no column for the student's id; its first line is {', '.join(map(str, columns)) or 'empty'}. "
             f"Name one column {', '.join(_IDS[:-1])} or {_IDS[-1]}."
         )
-    found: dict[str, Student] = {}
+    students: dict[str, Student] = {}
     for line, row in enumerate(rows, 2):
         if _points(row):
             continue
@@ -64,12 +64,12 @@ def read(path: Path) -> list[Student]:
                 f"{path}, line {line}: {name!r} cannot be a student's id. Folders are named after it: use only "
                 "letters, digits and . _ @ -, starting with a letter or a digit."
             )
-        if name in found:
+        if name in students:
             raise UserError(f"{path}, line {line}: {name} appears twice.")
-        found[name] = _student(name, key, row, named)
-    if not found:
+        students[name] = _student(name, key, row, named)
+    if not students:
         raise UserError(f"{path} has no students.")
-    return list(found.values())
+    return list(students.values())
 
 
 def table(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
@@ -86,11 +86,11 @@ def table(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
 
 def of(known: Iterable[Student], people: Mapping[str, Mapping[str, Any]]) -> list[Student]:
     """Return the class: the students of a roster, then those of `people` (id -> names) who are not among them."""
-    found = {one.id: one for one in known}
+    students = {student.id: student for student in known}
     for name, facts in people.items():
         last, first, email = (str(facts.get(field, "")) for field in _FIELDS)
-        found.setdefault(name, Student(name, last, first, email))
-    return list(found.values())
+        students.setdefault(name, Student(name, last, first, email))
+    return list(students.values())
 
 
 def _plain(column: object) -> str:
@@ -104,7 +104,9 @@ def _points(row: Mapping[str, Any]) -> bool:
 
 def _student(name: str, key: str, row: Mapping[str, Any], named: Mapping[str, str]) -> Student:
     def cells(columns: Iterable[str]) -> list[str]:
-        values = [str(row.get(named[one]) or "").strip() for one in columns if one in named and named[one] != key]
+        values = [
+            str(row.get(named[column]) or "").strip() for column in columns if column in named and named[column] != key
+        ]
         return [value for value in values if value]
 
     last, first, email, full = (next(iter(cells(columns)), "") for columns in (*_FIELDS.values(), _NAMES))

@@ -25,11 +25,11 @@ class Own:
     attempt: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        one = self.student
+        student = self.student
         return {
-            "last_name": one.last_name,
-            "first_name": one.first_name,
-            "email": one.email,
+            "last_name": student.last_name,
+            "first_name": student.first_name,
+            "email": student.email,
             "tag": self.tag,
             "attempt": self.attempt,
             "seed": self.assignment.seed,
@@ -51,31 +51,31 @@ def draw_all(
     student gets the next draw. Raises UserError if all draws fail.
     """
     waiting = [(student, 0) for student in students]
-    found: dict[str, Own] = {}
+    by_student: dict[str, Own] = {}
     while waiting:
-        drawn = [_draw(base, specs, student, secret, attempt) for student, attempt in waiting]
-        before = len(found)
+        variants = [_draw(base, specs, student, secret, attempt) for student, attempt in waiting]
+        before = len(by_student)
 
         def tell(done: int, _: int, before: int = before) -> None:
             if progress:
                 progress(min(before + done, len(students) - 1), len(students))
 
-        results = measure([own.assignment.scenario for own in drawn], tell)
+        results = measure([trial.assignment.scenario for trial in variants], tell)
         waiting = []
-        for own, result in zip(drawn, results, strict=True):
-            if _all_show(own.assignment, result):
-                found[own.student.id] = own
-            elif own.attempt + 1 < ATTEMPTS:
-                waiting.append((own.student, own.attempt + 1))
+        for trial, result in zip(variants, results, strict=True):
+            if _all_show(trial.assignment, result):
+                by_student[trial.student.id] = trial
+            elif trial.attempt + 1 < ATTEMPTS:
+                waiting.append((trial.student, trial.attempt + 1))
             else:
                 raise UserError(
-                    f"{ATTEMPTS} variants were drawn for {own.student.id}, and each hides at least one fault. The last was "
-                    f"{', '.join(own.assignment.faults)} with seed {own.assignment.seed}. Narrow the open parameters. "
+                    f"{ATTEMPTS} variants were drawn for {trial.student.id}, and each hides at least one fault. The last was "
+                    f"{', '.join(trial.assignment.faults)} with seed {trial.assignment.seed}. Narrow the open parameters. "
                     "Nothing was written."
                 )
     if progress:
         progress(len(students), len(students))
-    return [found[student.id] for student in students]
+    return [by_student[student.id] for student in students]
 
 
 def _draw(base: Assignment, specs: Sequence[str], student: Student, secret: str, attempt: int) -> Own:

@@ -64,23 +64,23 @@ def find(folder: Path, name: str) -> list[Submission]:
     `<student>.ipynb` files side by side, and the downloads of Moodle and Canvas. Links are not followed: they could lead
     anywhere on the grader's machine.
     """
-    found = []
+    hand_ins = []
     for entry in sorted(folder.iterdir(), key=lambda path: path.name):
         if entry.name.startswith(".") or entry.name in ("__pycache__", "__MACOSX"):
             continue
         if entry.is_symlink():
-            one = _refused(entry.stem, "it is a link; submit the file itself")
+            hand_in = _refused(entry.stem, "it is a link; submit the file itself")
         elif entry.is_dir():
-            one = _in_folder(entry, name)
+            hand_in = _in_folder(entry, name)
         elif entry.suffix == ".ipynb":
-            own = downloads.parse(entry.stem).notebook
-            one = Submission(shown(entry.stem), entry, notebook=own, upload_notes=renamed(own, name))
+            notebook = downloads.parse(entry.stem).notebook
+            hand_in = Submission(shown(entry.stem), entry, notebook=notebook, upload_notes=renamed(notebook, name))
         elif downloads.parse(entry.stem).layout:  # a student handed it in, and the class's list must not say "nothing"
-            one = _refused(entry.stem, f"{NO_NOTEBOOK}: {shown(entry.name)} does not end in .ipynb")
+            hand_in = _refused(entry.stem, f"{NO_NOTEBOOK}: {shown(entry.name)} does not end in .ipynb")
         else:
             continue
-        found.append(replace(one, entry=entry.name))
-    return found
+        hand_ins.append(replace(hand_in, entry=entry.name))
+    return hand_ins
 
 
 def _refused(name: str, why: str) -> Submission:
@@ -98,14 +98,16 @@ def shown(name: object) -> str:
     Names on Linux are bytes. Python keeps bytes that are not UTF-8 as lone surrogates, which cannot be printed or encoded.
     """
     text = os.fsencode(str(name)).decode("utf-8", "backslashreplace")
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )
 
 
 def once_each(found: list[Submission]) -> list[Submission]:
     """Return one entry per student. A student with both a folder and a file cannot be graded: which one counts?"""
     by_name: dict[str, list[Submission]] = {}
-    for one in found:
-        by_name.setdefault(one.student, []).append(one)
+    for hand_in in found:
+        by_name.setdefault(hand_in.student, []).append(hand_in)
     return [
         several[0]
         if len(several) == 1
@@ -132,10 +134,10 @@ def _in_folder(folder: Path, name: str) -> Submission:
     if len(chosen) > 1:
         names = ", ".join(shown(path.relative_to(folder)) for path in chosen[:4])
         return _refused(folder.name, f"there are several notebooks ({names}); keep the one that counts")
-    own, notes = chosen[0].stem, renamed(chosen[0].stem, name)
+    notebook, notes = chosen[0].stem, renamed(chosen[0].stem, name)
     if len(files) > 1:
-        notes = (f"the folder has {len(files)} notebooks; {shown(own)}.ipynb counts",)
-    return Submission(shown(folder.name), chosen[0], notebook=own, upload_notes=notes)
+        notes = (f"the folder has {len(files)} notebooks; {shown(notebook)}.ipynb counts",)
+    return Submission(shown(folder.name), chosen[0], notebook=notebook, upload_notes=notes)
 
 
 def read(one: Submission, original: Mapping[str, Any]) -> Submission:
@@ -145,10 +147,10 @@ def read(one: Submission, original: Mapping[str, Any]) -> Submission:
     try:
         data = _bytes(one.path)
         one = replace(one, digest=hashlib.sha256(data).hexdigest(), timestamp=_when(one.path))
-        made = _notebook(data)
-        one = replace(one, tag=_tag(made))  # also of a notebook that cannot be graded: it says whose it is
-        sections, answer, notes = _look(made, original)
-        forms, odd = form_records.read(made)
+        notebook = _notebook(data)
+        one = replace(one, tag=_tag(notebook))  # also of a notebook that cannot be graded: it says whose it is
+        sections, answer, notes = _look(notebook, original)
+        forms, odd = form_records.read(notebook)
         return replace(one, sections=sections, answer=answer, forms=tuple(forms), notes=(*notes, *odd))
     except Unreadable as why:
         return replace(one, problem=str(why), broken=True)
@@ -163,12 +165,12 @@ class Unreadable(Exception):
 
 
 def _bytes(path: Path) -> bytes:
-    found = path.lstat()
-    if not stat.S_ISREG(found.st_mode):
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode):
         raise Unreadable("it is not a regular file")
-    if found.st_size > MOST_BYTES:
+    if status.st_size > MOST_BYTES:
         raise Unreadable(
-            f"the file has {found.st_size / 2**20:.0f} MiB, more than {MOST_BYTES // 2**20}; clear its outputs, run the "
+            f"the file has {status.st_size / 2**20:.0f} MiB, more than {MOST_BYTES // 2**20}; clear its outputs, run the "
             "cells of the forms again, and save it"
         )
     return path.read_bytes()
@@ -176,29 +178,29 @@ def _bytes(path: Path) -> bytes:
 
 def _notebook(data: bytes) -> dict[str, Any]:
     try:
-        made = json.loads(data)
+        notebook = json.loads(data)
     except (ValueError, RecursionError):
         raise Unreadable("the file is not a notebook: it is not valid JSON") from None
     try:
-        json.dumps(made, ensure_ascii=False).encode()
+        json.dumps(notebook, ensure_ascii=False).encode()
     except (UnicodeEncodeError, RecursionError):
         raise Unreadable("the file has invalid characters (lone surrogates, such as half an emoji)") from None
-    if not isinstance(made, dict) or not isinstance(made.get("cells"), list):
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         raise Unreadable("the file is not a notebook of format 4: it has no cells")
-    return made
+    return notebook
 
 
 def cells_of(made: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     """Return (kind, text, nbgrader's metadata) of each cell; a malformed one counts as empty."""
-    found = []
-    for one in made["cells"]:
-        one = one if isinstance(one, dict) else {}
-        text = one.get("source", "")
+    cells = []
+    for cell in made["cells"]:
+        cell = cell if isinstance(cell, dict) else {}
+        text = cell.get("source", "")
         text = "".join(part for part in text if isinstance(part, str)) if isinstance(text, list) else text
-        metadata: Any = one.get("metadata") if isinstance(one.get("metadata"), dict) else {}
+        metadata: Any = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
         grader = metadata.get("nbgrader") if isinstance(metadata.get("nbgrader"), dict) else {}
-        found.append((str(one.get("cell_type")), text if isinstance(text, str) else "", grader))
-    return found
+        cells.append((str(cell.get("cell_type")), text if isinstance(text, str) else "", grader))
+    return cells
 
 
 def _about(made: dict[str, Any]) -> dict[str, Any]:
@@ -216,11 +218,11 @@ def _tag(made: dict[str, Any]) -> str:
 def _look(made: dict[str, Any], original: Mapping[str, Any]) -> tuple[dict[str, str], str, list[str]]:
     """Return sections, diagnosis cell and notes. Raises Unreadable if it is unclear what to grade."""
     about = _about(made)
-    wanted = original["metadata"]["bugzoo"]
-    for word in ("assignment", "ticket") if "assignment" not in wanted else ("assignment",):
-        if word in about and word in wanted and about[word] != wanted[word]:
+    expected = original["metadata"]["bugzoo"]
+    for word in ("assignment", "ticket") if "assignment" not in expected else ("assignment",):
+        if word in about and word in expected and about[word] != expected[word]:
             raise Unreadable(
-                f"it is the notebook of another {word} ({str(about[word])[:60]!r}, {wanted[word]!r} was expected)"
+                f"it is the notebook of another {word} ({str(about[word])[:60]!r}, {expected[word]!r} was expected)"
             )
     cells, notes = cells_of(made), []
     usual = {grader["grade_id"]: text for _, text, grader in cells_of(original) if grader}
@@ -252,25 +254,25 @@ def _locked(count: int, text: str, usual: str, name: str) -> str:
 
 def _found(texts: list[str]) -> dict[str, str]:
     """Return section -> text of each section's cell, in the notebook's order."""
-    found: dict[str, str] = {}
+    sections: dict[str, str] = {}
     for text in texts:
         match = _MAGIC.match(text)
         if not match:
             continue
         section, body = cell_name(match[1])[0], text[match.end() :]
-        if section in found and found[section].strip() != body.strip():
+        if section in sections and sections[section].strip() != body.strip():
             raise Unreadable(f"two cells begin with `%%program {section}` and differ; keep the one that counts")
-        found[section] = body
-    return found
+        sections[section] = body
+    return sections
 
 
 def _sections(texts: list[str], wanted: list[str]) -> dict[str, str]:
     """Return the sections of the program as handed out, in the notebook's order."""
-    found = {section: text for section, text in _found(texts).items() if section in wanted}
-    missing = [section for section in wanted if section not in found]
+    sections = {section: text for section, text in _found(texts).items() if section in wanted}
+    missing = [section for section in wanted if section not in sections]
     if missing:
         raise Unreadable(f"the program is incomplete: no cell begins with `%%program {missing[0]}`")
-    return found
+    return sections
 
 
 def _when(path: Path) -> str:

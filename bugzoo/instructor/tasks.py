@@ -70,17 +70,25 @@ class AssignmentTask:
         self.name, self.max_points, self.people = self.key.assignment.name, self.key.max_points, dict(self.key.students)
 
     def fingerprint(self) -> str:
-        own = {name: [facts.get(part) for part in _VARIANT] for name, facts in self.key.students.items()}
-        made = self.key
-        found = (grading(), made.assignment, made.answers, made.seconds, made.seeds, made.salt, own)
-        return hashlib.sha256(repr(found).encode()).hexdigest()
+        variants = {name: [facts.get(part) for part in _VARIANT] for name, facts in self.key.students.items()}
+        answer_key = self.key
+        parts = (
+            grading(),
+            answer_key.assignment,
+            answer_key.answers,
+            answer_key.seconds,
+            answer_key.seeds,
+            answer_key.salt,
+            variants,
+        )
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def original(self) -> dict[str, Any]:
         return json.loads(handout.build(self.key.assignment, "student", self.key.answers))
 
     def owner(self, student: str, tag: str) -> tuple[str, str]:
-        own = self.key.students.get(student, {}).get("tag", "")
-        if not tag or tag == own:
+        expected = self.key.students.get(student, {}).get("tag", "")
+        if not tag or tag == expected:
             return student, ""
         whose = self.drawn().get(tag)
         if not whose:
@@ -97,8 +105,8 @@ class AssignmentTask:
         return tidy(self.key.of(owner)[0].scenario.source)
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool, draw: int) -> Result:
-        mine, _ = self.key.of(owner)
-        most, seconds = mine.points[0], self.key.seconds
+        assignment, _ = self.key.of(owner)
+        most, seconds = assignment.points[0], self.key.seconds
         how = {
             "seeds": self.key.seeds,
             "seconds": seconds,
@@ -107,12 +115,12 @@ class AssignmentTask:
             "draw": draw,
         }
         with salt.used(self.key.salt):
-            result = grade(source, mine.scenario, **how)
+            result = grade(source, assignment.scenario, **how)
         return replace(result, points=round(result.share * most, 4), max_points=most)
 
     def diagnosis(self, owner: str, records: list[dict[str, Any]]) -> Result:
-        mine, answers = self.key.of(owner)
-        return findings.grade(answers, records, mine.points[1])
+        assignment, answers = self.key.of(owner)
+        return findings.grade(answers, records, assignment.points[1])
 
 
 @dataclass
@@ -126,9 +134,9 @@ class ExerciseTask:
         self.salt = salt.drawn()  # also where another machine of a cluster grades
 
     def fingerprint(self) -> str:
-        wanted = [right(self.exercise, of) for of in range(len(self.exercise.faults))]
-        found = (grading(), self.exercise, wanted, about(self.exercise), self.salt)
-        return hashlib.sha256(repr(found).encode()).hexdigest()
+        answers = [right(self.exercise, of) for of in range(len(self.exercise.faults))]
+        parts = (grading(), self.exercise, answers, about(self.exercise), self.salt)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def original(self) -> dict[str, Any]:
         return json.loads(build_exercise(self.exercise, "student"))

@@ -62,19 +62,19 @@ def look(assignment: Assignment, progress: Progress | None = None, fresh: bool =
         others = tuple(name for name in ids if name != fault_id)
         for taken in ((fault_id,), others):  # only this one repaired, then only this one there
             cases[frozenset(taken)] = [without(assignment.at(seed), taken) for seed in seeds]
-    found = measure([case for group in cases.values() for case in group], progress, fresh)
-    results = {taken: found[i * len(seeds) : (i + 1) * len(seeds)] for i, taken in enumerate(cases)}
+    measurements = measure([case for group in cases.values() for case in group], progress, fresh)
+    results = {taken: measurements[i * len(seeds) : (i + 1) * len(seeds)] for i, taken in enumerate(cases)}
     return [_sight(fault, results, ids, assignment.program) for fault, _ in assignment.scenario.specs]
 
 
 def measure(cases: Sequence[Scenario], progress: Progress | None = None, fresh: bool = False) -> list[dict[str, Any]]:
     """Return {"outcome", "metrics", "numbers", ...} per scenario, from a worker; cached results are not re-run."""
     # matched: the same limits for all, so that the cache can share twins
-    asked = everything().union(
+    instruments = everything().union(
         *(named(fault) for case in cases for fault, _ in case.specs)
     )  # a second run, where named
-    wanted = [(case.job(limits=Limits(seconds=120)), asked) for case in cases]
-    return measured(wanted, None, progress, fresh)[0]
+    jobs = [(case.job(limits=Limits(seconds=120)), instruments) for case in cases]
+    return measured(jobs, None, progress, fresh)[0]
 
 
 Seeds = list[dict[str, Any]]
@@ -106,14 +106,12 @@ def _problem(fault: Fault, together: Seeds, repaired: Seeds, alone: Seeds, ids: 
     others = " and ".join(name for name in ids if name != fault.id)
     for text in fault.evidence:
         claim, of = parse(text), len(together)
-        seen = sum(claim.holds(result) for result in together)
-        if seen < of:
+        count = sum(claim.holds(result) for result in together)
+        if count < of:
             single = sum(claim.holds(result) for result in alone)
             numbers = _numbers(together, claim.left)
             if len(ids) == 1:
-                return (
-                    f"{fault.id} does not show on {program}: `{text}` holds on {seen} of {of} seeds ({_shown(numbers)})"
-                )
+                return f"{fault.id} does not show on {program}: `{text}` holds on {count} of {of} seeds ({_shown(numbers)})"
             if single < of:
                 return (
                     f"{fault.id} does not show on {program} even alone: `{text}` holds on {single} of {of} seeds "
@@ -121,7 +119,7 @@ def _problem(fault: Fault, together: Seeds, repaired: Seeds, alone: Seeds, ids: 
                 )
             return (
                 f"{others} masks {fault.id}: `{text}` holds on {single} of {of} seeds without it "
-                f"({_shown(_numbers(alone, claim.left))}), and on {seen} of {of} with it ({_shown(numbers)})"
+                f"({_shown(_numbers(alone, claim.left))}), and on {count} of {of} with it ({_shown(numbers)})"
             )
     still = [all(parse(text).holds(result) for text in fault.evidence) for result in repaired]
     if any(still):
@@ -143,8 +141,8 @@ def _culprits(fault: Fault, results: Results, ids: tuple[str, ...]) -> list[str]
 
 
 def _numbers(results: Seeds, name: str) -> list[float | str | None]:
-    found = [number(result, name) for result in results]
-    return [str(value) if value == float("inf") else value for value in found]
+    values = [number(result, name) for result in results]
+    return [str(value) if value == float("inf") else value for value in values]
 
 
 def _shown(numbers: list[float | str | None]) -> str:

@@ -26,7 +26,10 @@ def of(case: Case, evidence: Evidence) -> dict[str, Any]:
         "fix": fault.fix,
         "shown_by": [] if fault.trap else [_shown(name, evidence) for name in telling(fault)],
         "checkup": _checkup(evidence),
-        "look_alikes": {one.other: f"{one.test} Here: {one.here} There: {one.there}" for one in fault.look_alikes},
+        "look_alikes": {
+            look_alike.other: f"{look_alike.test} Here: {look_alike.here} There: {look_alike.there}"
+            for look_alike in fault.look_alikes
+        },
         "diff": scenario.diff(),
     }
 
@@ -53,18 +56,18 @@ def show(result: dict[str, Any], say: Callable[..., None]) -> None:
         of = f"/{row['of']}" if row["of"] else ""
         say(f"  {row['name']:20} {row['points']:>5g}{of:4} {row['why']}")
     say(f"  {'total':20} {result['points']:>5g}/{result['of']}  ({result['status']})")
-    told = result["debrief"]
-    say(f"\nThe case: {told['case']} on {told['program']}: {told['title']}\n\n{told['why']}\n\nRepair: {told['fix']}")
-    if told["shown_by"]:
+    case = result["debrief"]
+    say(f"\nThe case: {case['case']} on {case['program']}: {case['title']}\n\n{case['why']}\n\nRepair: {case['fix']}")
+    if case["shown_by"]:
         say("\nThe views that show it:")
-    for one in told["shown_by"]:
-        say(f"  {one['view']}, {'opened' if one['opened'] else 'not opened'}")
-        for row in one["outside"]:
+    for view in case["shown_by"]:
+        say(f"  {view['view']}, {'opened' if view['opened'] else 'not opened'}")
+        for row in view["outside"]:
             say(f"    {row}")
     say("\nWhat `bugzoo checkup` would have said:")
-    for line in told["checkup"]:
+    for line in case["checkup"]:
         say(f"  {line}")
     say("")
-    for other, test in told["look_alikes"].items():
+    for other, test in case["look_alikes"].items():
         say(f"Looks like {other}: {test}")
-    say(f"\n{told['diff']}")
+    say(f"\n{case['diff']}")

@@ -59,18 +59,18 @@ class Case:
 def programs_of(fault: Fault) -> list[str]:
     """Return the programs on which a fault may be drawn: its cell is proved, and its repairs can be graded."""
     waits = ledger.waiting()
-    mine = [program for program in fits(fault) if f"{fault.id} on {program}" not in waits]
-    return [program for program in mine if not impossible(fault, program)]
+    programs = [program for program in fits(fault) if f"{fault.id} on {program}" not in waits]
+    return [program for program in programs if not impossible(fault, program)]
 
 
 def topics(catalogue: Mapping[str, Fault]) -> dict[str, dict[str, list[str]]]:
     """Return topic -> its faults, each with its programs; traps are under "nothing is wrong"."""
-    found: dict[str, dict[str, list[str]]] = {}
+    by_topic: dict[str, dict[str, list[str]]] = {}
     for fault in catalogue.values():
         if programs := programs_of(fault):
             topic = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom]
-            found.setdefault(topic, {})[fault.id] = programs
-    return found
+            by_topic.setdefault(topic, {})[fault.id] = programs
+    return by_topic
 
 
 @lru_cache(maxsize=8)
@@ -101,13 +101,13 @@ def draw(seed: int, only: str | None = None, program: str | None = None) -> Case
     default settings. Raises UserError for any other.
     """
     if only is None:
-        topic, fault, drawn = choose(seed)
+        topic, fault, fallback = choose(seed)
     else:
         fault = faults.load(only)
-        topic, drawn = (
+        topic, fallback = (
             "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom],
             [*programs_of(fault), *fits(fault)][0],
         )
-    if why := impossible(fault, program or drawn):
-        raise UserError(f"{fault.id} on {program or drawn} cannot be an interview: {why}.")
-    return Case(seed, topic, fault, Scenario(program or drawn, (fault.id,), seed=seed % 1000))
+    if why := impossible(fault, program or fallback):
+        raise UserError(f"{fault.id} on {program or fallback} cannot be an interview: {why}.")
+    return Case(seed, topic, fault, Scenario(program or fallback, (fault.id,), seed=seed % 1000))

@@ -68,20 +68,20 @@ class Evidence:
             return f"your run   {tables.curve(losses)}\nhealthy    {tables.curve(self.twin_losses)}"
         if name == PRINTED:
             error = self.run.trace.error
-            said = f"{error.get('type')}: {error.get('message')}" if error else ""
+            message = f"{error.get('type')}: {error.get('message')}" if error else ""
             ending = f"the run ended as: {self.outcome}"
-            return "\n".join(filter(None, [self.run.stdout.strip()[-2000:], ending, said]))
+            return "\n".join(filter(None, [self.run.stdout.strip()[-2000:], ending, message]))
         return view_text(name, self._bought.get((name, step)) or self.readings[name])
 
     def _checked(self, name: str, step: int | None) -> None:
         if step is None:
             return
         if name in ABOUT or not measure.takes_step(name):
-            able = " or ".join(one for one in views.names() if measure.takes_step(one))
+            able = " or ".join(view for view in views.names() if measure.takes_step(view))
             raise UserError(f"{name} takes no step. Only the view {able} shows a step that you choose.")
-        made = len(self.run.trace.step)
-        if isinstance(step, bool) or not isinstance(step, int) or not 1 <= step <= made:
-            raise UserError(f"step {step!r} is not an optimizer step of this run. Choose from 1 to {made}.")
+        steps = len(self.run.trace.step)
+        if isinstance(step, bool) or not isinstance(step, int) or not 1 <= step <= steps:
+            raise UserError(f"step {step!r} is not an optimizer step of this run. Choose from 1 to {steps}.")
 
     def _measured(self, name: str, step: int | None) -> Reading:
         if step is not None:
@@ -116,8 +116,8 @@ class Evidence:
 
     def _contradicted(self, claim: Claim) -> bool:
         if claim.left == "outcome":
-            told = PRINTED in self.seen or ("layers" in self.seen and claim.right in ("crashed", "out_of_memory"))
-            return told and self.outcome != claim.right
+            visible = PRINTED in self.seen or ("layers" in self.seen and claim.right in ("crashed", "out_of_memory"))
+            return visible and self.outcome != claim.right
         for name in views_of([claim.left]):
             row = next((row for row in views.rows(name) if row.source == claim.left), None)
             value = row.value(self.readings[name].numbers) if row and name in self.seen else None

@@ -44,9 +44,9 @@ def collected(scenario: Scenario) -> tuple[Run, dict[str, Reading]]:
     if len(run.ranks) > 1 or not found:  # ranks are compared once all of them are back; a lost process leaves its trace
         for name, here in once(run).items():
             found[name] = _both(here, found.get(name))
-    own = {name: found.pop(_OWN + name) for name in views.names()}
+    of_views = {name: found.pop(_OWN + name) for name in views.names()}
     run.readings = found
-    return run, {name: combined(name, own[name], found) for name in views.names()}
+    return run, {name: combined(name, of_views[name], found) for name in views.names()}
 
 
 def _both(here: Reading, there: Reading | None) -> Reading:

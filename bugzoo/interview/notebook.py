@@ -136,9 +136,9 @@ class Interview:
         self._needs_time()
         print("Running the repaired program in a process of its own ...", flush=True)
         before = time.monotonic()
-        found = self._session.submit()
+        verdict = self._session.submit()
         self.clock.give(time.monotonic() - before)  # the machine's time, not the candidate's
-        failed = [check["check"] for check in found["checks"] if not check["passed"]]
+        failed = [check["check"] for check in verdict["checks"] if not check["passed"]]
         failed = list(dict.fromkeys("an instrument" if name in diagnostics.names() else name for name in failed))
         print(f"Not healthy yet. Failed: {', '.join(failed)}." if failed else "The repaired program is healthy.")
 
@@ -198,9 +198,9 @@ class Interview:
             raise UserError(f"There is no cause {cause}. Choose from 1 to {len(causes)}.")
         self._started()
         right = self._session.guess(causes[cause - 1])
-        names = [one.name for one in listed() if shows in (one.number, one.name)]
-        shown = names[0] if names and names[0] in self._session.evidence.seen else ""
-        self._session.support(line, shown, "")
+        names = [request.name for request in listed() if shows in (request.number, request.name)]
+        evidence = names[0] if names and names[0] in self._session.evidence.seen else ""
+        self._session.support(line, evidence, "")
         return right
 
     def verdict(self, right: bool) -> str:
@@ -276,8 +276,8 @@ def wrapped(text: str, width: int = 100) -> str:
     """Return text wrapped between words at `width`; a row of the rubric continues under its reason."""
     lines = []
     for line in text.split("\n"):
-        own = len(line) - len(line.lstrip())
-        indent = " " * (35 if ROW.match(line) else own + 2 if own else 0)
+        margin = len(line) - len(line.lstrip())
+        indent = " " * (35 if ROW.match(line) else margin + 2 if margin else 0)
         broken = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
         lines += broken if len(line) > width else [line]
     return "\n".join(lines)
@@ -289,8 +289,8 @@ def sit(minutes: float = 5, seed: int | None = None) -> Interview:
     The same `seed` draws the same case; `$BUGZOO_INTERVIEW_SEED` is the default. Raises UserError.
     """
     if seed is None:
-        given = os.environ.get("BUGZOO_INTERVIEW_SEED", "")
-        seed = int(given) if given.isdigit() else random.SystemRandom().randrange(1_000_000)
+        setting = os.environ.get("BUGZOO_INTERVIEW_SEED", "")
+        seed = int(setting) if setting.isdigit() else random.SystemRandom().randrange(1_000_000)
     print("Drawing a case and running it once to collect the evidence. Your time starts after that ...", flush=True)
     desk = Interview(minutes, seed)
     text = brief(desk._case, minutes)

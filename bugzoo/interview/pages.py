@@ -27,26 +27,26 @@ def ticket(name: str, report: str, columns: int) -> list[str]:
 
 def groups(requests: Iterable[Request], seen: Sequence[str], columns: int) -> list[list[str]]:
     """Return the lines of each heading: number, price or "seen", name and question."""
-    found: dict[str, list[str]] = {}
-    for one in requests:
-        mark = "seen" if one.name in seen else str(one.price)
-        head = f"{one.number:3}  {mark:>4}  {one.name:{NAME}}  "
-        lines = found.setdefault(one.heading, [one.heading])
-        lines += textwrap.wrap(head + one.about, columns - 1, subsequent_indent=" " * len(head))
-    return list(found.values())
+    by_heading: dict[str, list[str]] = {}
+    for request in requests:
+        mark = "seen" if request.name in seen else str(request.price)
+        head = f"{request.number:3}  {mark:>4}  {request.name:{NAME}}  "
+        lines = by_heading.setdefault(request.heading, [request.heading])
+        lines += textwrap.wrap(head + request.about, columns - 1, subsequent_indent=" " * len(head))
+    return list(by_heading.values())
 
 
 def pages(parts: Iterable[Sequence[str]], lines: int) -> list[list[str]]:
     """Return the parts on pages of at most `lines` lines. A part is broken only if it is longer than a page."""
-    found: list[list[str]] = []
+    sheets: list[list[str]] = []
     for part in parts:
         for first in range(0, len(part), lines):
             piece = list(part[first : first + lines])
-            if found and len(found[-1]) + len(piece) <= lines:
-                found[-1] += piece
+            if sheets and len(sheets[-1]) + len(piece) <= lines:
+                sheets[-1] += piece
             else:
-                found.append(piece)
-    return found
+                sheets.append(piece)
+    return sheets
 
 
 def wrapped(line: str, columns: int) -> list[str]:

@@ -83,7 +83,7 @@ class Talk:
             self.submit(rest)
         elif word in ("edit", "e"):
             edit(self.session.script, self.say)
-        elif counted(word) is not None or word in {one.name for one in listed()} or views_of([word]):
+        elif counted(word) is not None or word in {request.name for request in listed()} or views_of([word]):
             self.look(f"{word} {rest}")
         elif word:
             self.say(HELP if word in ("help", "h", "?") else f"{word!r} is not a command. {HELP}")
@@ -106,12 +106,12 @@ class Talk:
         case = self.session.case
         ticket = pages.ticket(case.ticket, case.fault.report, columns)
         room = lines - len(ticket) - 3  # the clock, an empty line, the prompt
-        found = pages.pages(parts, room) if self.lines.at_terminal else [[line for part in parts for line in part]]
-        for place, page in enumerate(found, 1):
+        sheets = pages.pages(parts, room) if self.lines.at_terminal else [[line for part in parts for line in part]]
+        for place, page in enumerate(sheets, 1):
             self.say("\n".join(["", *ticket, self.clock(), *page]))
-            if place == len(found):
+            if place == len(sheets):
                 return self.ask(last) if last else ""
-            if typed := self.ask(f"Enter: page {place + 1} of {len(found)}. {last or 'Or type a command > '}"):
+            if typed := self.ask(f"Enter: page {place + 1} of {len(sheets)}. {last or 'Or type a command > '}"):
                 return typed
         return ""
 
@@ -133,7 +133,9 @@ class Talk:
 
     def show(self, request: Request, text: str) -> None:
         columns, _ = pages.size()
-        self._rest[request.name] = [line for one in text.splitlines() for line in pages.wrapped(one, columns)]
+        self._rest[request.name] = [
+            line for paragraph in text.splitlines() for line in pages.wrapped(paragraph, columns)
+        ]
         self._go_on(request.name)
 
     def more(self, name: str) -> None:
@@ -151,9 +153,9 @@ class Talk:
         """Show the next lines; a pipe gets all of them."""
         lines = self._rest[name]
         room = SHOWN if self.lines.at_terminal else len(lines)
-        shown, rest = (lines, []) if len(lines) <= room else (lines[: room - 1], lines[room - 1 :])
+        head, rest = (lines, []) if len(lines) <= room else (lines[: room - 1], lines[room - 1 :])
         self._rest[name] = rest
-        self.say("\n".join([*shown, *([f"… {len(rest)} more: `more {name}`"] if rest else [])]))
+        self.say("\n".join([*head, *([f"… {len(rest)} more: `more {name}`"] if rest else [])]))
 
     def diagnose(self) -> None:
         if not self.session.may_guess:
@@ -169,15 +171,15 @@ class Talk:
         if cause is not None:
             text = self.ask("Which line of train.py? (empty: unknown) > ")
             line = counted(text)
-        shown = self.named(self.ask("Which evidence shows it? Its number or name (empty: none) > "))
+        evidence = self.named(self.ask("Which evidence shows it? Its number or name (empty: none) > "))
         test = ""
         tests = self.session.tests() if right else []
         if tests:
-            for number, one in enumerate(tests, start=1):
-                self.say(f"  {number:3}  {one}")
+            for number, sentence in enumerate(tests, start=1):
+                self.say(f"  {number:3}  {sentence}")
             chosen = counted(self.ask("Which test tells it from its look-alikes? Its number (empty: unknown) > "))
             test = tests[chosen - 1] if chosen and chosen <= len(tests) else ""
-        self.session.support(line, shown, test)
+        self.session.support(line, evidence, test)
         if right:
             self.say("That is the cause. Hand in the repair with `submit`." if cause else "Right: nothing is wrong.")
         else:
@@ -205,9 +207,9 @@ class Talk:
 
     def submit(self, name: str) -> None:
         self.say("Running the repaired file ...")
-        found = self.session.submit(Path(os.path.expanduser(name)) if name else None)
+        verdict = self.session.submit(Path(os.path.expanduser(name)) if name else None)
         # name the failed check, not its instruments' numbers: those would be free evidence
-        failed = [check["check"] for check in found["checks"] if not check["passed"]]
+        failed = [check["check"] for check in verdict["checks"] if not check["passed"]]
         failed = list(dict.fromkeys("an instrument" if name in diagnostics.names() else name for name in failed))
         self.say(f"Not healthy yet. Failed: {', '.join(failed)}." if failed else "The repaired program is healthy.")
 

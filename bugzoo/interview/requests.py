@@ -48,7 +48,7 @@ def price(name: str) -> int:
     """Return a request's price, in points of the budget."""
     if name in ABOUT:
         return {TWIN: 6, PRINTED: 2}[name]
-    costs = [diagnostics.instrument(one).COST for one in views.instruments(name)]
+    costs = [diagnostics.instrument(instrument).COST for instrument in views.instruments(name)]
     return PRICES[int(2 * sum(costs) >= len(costs))] + RERUN * bool(views.reruns(name))
 
 
@@ -57,16 +57,16 @@ def find(typed: str, where: str = LIST) -> Request:
 
     `where`: what to type for the list.
     """
-    known = listed()
+    requests = listed()
     if typed.isascii() and typed.isdigit() and len(typed) <= 9:
-        if not 1 <= int(typed) <= len(known):
-            raise UserError(f"There is no evidence {typed}. Choose from 1 to {len(known)}.")
-        return known[int(typed) - 1]
-    for one in known:
-        if one.name == typed:
-            return one
+        if not 1 <= int(typed) <= len(requests):
+            raise UserError(f"There is no evidence {typed}. Choose from 1 to {len(requests)}.")
+        return requests[int(typed) - 1]
+    for request in requests:
+        if request.name == typed:
+            return request
     if moved := views_of([typed]):
         raise UserError(
             f"Interviews show views of a run now. {typed!r} stands in the view {moved[0]!r}: ask for that one."
         )
-    raise unknown("piece of evidence", typed, [one.name for one in known], where)
+    raise unknown("piece of evidence", typed, [request.name for request in requests], where)

@@ -47,10 +47,10 @@ def right(case: Case, seen: Evidence | None = None) -> of.Right:
     [(fault, params)] = case.scenario.specs
     broken = case.scenario.source
     accepted = [case.scenario.base, *repairs(broken, fault, params).values()]
-    found = of.right(fault, params, broken, accepted, case.tests)
+    answer = of.right(fault, params, broken, accepted, case.tests)
     if seen is not None and seen.outcome != "finished":  # a crash or a hang shows in the script's output
-        found = replace(found, evidence=(*found.evidence, PRINTED))
-    return found
+        answer = replace(answer, evidence=(*answer.evidence, PRINTED))
+    return answer
 
 
 def lines(case: Case) -> list[tuple[int, int]]:
@@ -118,20 +118,20 @@ def score(
 ) -> list[Row]:
     """Return the rubric's rows. `repair` is {"share": 0..1, "why": text}, or None if no file was handed in."""
     last = diagnoses[-1] if diagnoses else None
-    found = last is not None and last.right
+    solved = last is not None and last.right
     if last is None:
         why = "no diagnosis was given"
     else:
-        why = case.fault.title if found else f"it was: {case.fault.title}"
-    wanted = right(case, evidence)
-    rows = [Row("cause", CAUSE if found else 0, CAUSE, why), _place(case, wanted, last)]
-    rows.append(_evidence(case, wanted, evidence, before, last))
-    rows += filter(None, [_test(case, wanted, last)])
+        why = case.fault.title if solved else f"it was: {case.fault.title}"
+    answer = right(case, evidence)
+    rows = [Row("cause", CAUSE if solved else 0, CAUSE, why), _place(case, answer, last)]
+    rows.append(_evidence(case, answer, evidence, before, last))
+    rows += filter(None, [_test(case, answer, last)])
     if repair is None:
         rows.append(Row("repair", 0, REPAIR, "no repaired file was handed in"))
     else:
         rows.append(Row("repair", round(REPAIR * repair["share"], 1), REPAIR, repair["why"]))
-    in_time = max(0.0, min(1.0, (1 - seconds / limit) / 0.4)) if found else 0.0
+    in_time = max(0.0, min(1.0, (1 - seconds / limit) / 0.4)) if solved else 0.0
     rows.append(Row("time", round(TIME * in_time, 1), TIME, f"{seconds:.0f} s of {limit:.0f} s"))
     wrong = [guess for guess in diagnoses if not guess.right]
     for guess in wrong:

@@ -110,8 +110,8 @@ class Session:
         spent = self.evidence.spent
         with self._machine():
             text = self.evidence.ask(request, step)
-        asked = {"request": request.name} | ({} if step is None else {"step": step})
-        self._note("evidence", **asked, price=self.evidence.spent - spent, text=text)
+        details = {"request": request.name} | ({} if step is None else {"step": step})
+        self._note("evidence", **details, price=self.evidence.spent - spent, text=text)
         return text
 
     def guess(self, cause: Fault | None) -> bool:
@@ -120,19 +120,19 @@ class Session:
             raise UserError("You have already found the cause." if self.found else f"All {GUESSES} guesses are used.")
         if not self.diagnoses:
             self.before = list(self.evidence.seen)
-        given = Diagnosis(cause.id if cause else NOTHING, seconds=self.seconds())
-        given.right = self.case.fault.trap if cause is None else cause.id == self.case.fault.id
-        if not given.right:
-            seen = self.evidence
-            given.against = seen.unusual() if cause is None else seen.contradicts(cause.evidence)
-        self.diagnoses.append(given)
-        self._note("guess", cause=given.cause, right=given.right)
-        return given.right
+        diagnosis = Diagnosis(cause.id if cause else NOTHING, seconds=self.seconds())
+        diagnosis.right = self.case.fault.trap if cause is None else cause.id == self.case.fault.id
+        if not diagnosis.right:
+            evidence = self.evidence
+            diagnosis.against = evidence.unusual() if cause is None else evidence.contradicts(cause.evidence)
+        self.diagnoses.append(diagnosis)
+        self._note("guess", cause=diagnosis.cause, right=diagnosis.right)
+        return diagnosis.right
 
     def support(self, line: int | None, evidence: str, test: str) -> None:
         """Record line, evidence and discriminating test for the last guess."""
-        given = self.diagnoses[-1]
-        given.line, given.evidence, given.test = line, evidence, test
+        diagnosis = self.diagnoses[-1]
+        diagnosis.line, diagnosis.evidence, diagnosis.test = line, evidence, test
         self._note("support", line=line, evidence=evidence, test=test)
 
     def submit(self, path: Path | None = None) -> dict[str, Any]:

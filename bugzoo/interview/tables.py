@@ -29,14 +29,14 @@ class Table:
         """Return the aligned text, at most WIDTH columns where the names can be cut; no line without a row."""
         if not self.rows:
             return []
-        cells = [list(self.head), *([cell(one) for one in row] for row in self.rows)]
+        cells = [list(self.head), *([cell(entry) for entry in row] for row in self.rows)]
         widths = [max(len(row[at]) for row in cells) for at in range(len(self.head))]
         gap = 2 if sum(widths) + 2 * len(widths) <= WIDTH else 1
         first = min(widths[0], max(LEAST, WIDTH - 2 - sum(gap + width for width in widths[1:])))
         lines = [f"{self.title}:"]
         for name, *rest in cells:
             short = name if len(name) <= first else f"…{name[1 - first :]}"  # the end of a name tells more
-            aligned = "".join(" " * gap + one.rjust(width) for one, width in zip(rest, widths[1:], strict=True))
+            aligned = "".join(" " * gap + entry.rjust(width) for entry, width in zip(rest, widths[1:], strict=True))
             lines.append(f"  {short:{first}}{aligned}".rstrip())
         return lines
 
@@ -78,14 +78,14 @@ def _columns(title: str, numbers: Mapping[str, Any], first: tuple[str, str], mor
     """Return a table of lists of one length. `first` and `more`: key of the list -> name of its column."""
     key, head = first
     names = list(numbers.get(key, []))
-    there = {one: text for one, text in more.items() if names and len(numbers.get(one, [])) == len(names)}
-    columns = [numbers[one] for one in there]
+    there = {name: text for name, text in more.items() if names and len(numbers.get(name, [])) == len(names)}
+    columns = [numbers[name] for name in there]
     return Table(title, [head, *there.values()], list(zip(names, *columns, strict=True)) if columns else [])
 
 
 def _curve(title: str, numbers: Mapping[str, Any], steps: str, values: str) -> _Parts:
-    found = numbers.get(values, [])
-    return [f"{title}, step: value", f"  {curve(found, numbers.get(steps, []))}"] if found else []
+    series = numbers.get(values, [])
+    return [f"{title}, step: value", f"  {curve(series, numbers.get(steps, []))}"] if series else []
 
 
 def _batch(numbers: Mapping[str, Any]) -> _Parts:
@@ -95,30 +95,31 @@ def _batch(numbers: Mapping[str, Any]) -> _Parts:
         parts = ["labels of the first samples:", f"  {'  '.join(map(str, labels))}"] if labels else []
         parts += _image(samples[0]) if samples else []
     elif samples:
-        shown = [one if isinstance(one, str) else "  ".join(map(cell, one)) for one in samples[:SAMPLES]]
+        lines = [entry if isinstance(entry, str) else "  ".join(map(cell, entry)) for entry in samples[:SAMPLES]]
         parts = ["first samples, and the label of each:"]
-        for place, one in enumerate(shown):
-            parts += [f"  {one}", *([f"    label: {labels[place]}"] if place < len(labels) else [])]
+        for place, entry in enumerate(lines):
+            parts += [f"  {entry}", *([f"    label: {labels[place]}"] if place < len(labels) else [])]
     steps, order = numbers.get("order_steps", []), numbers.get("order_labels", [])
     if order:
         parts.append("labels in each kept batch, in the order of the samples:")
         parts += [
-            f"  step {cell(step)}: {' '.join(map(cell, one[:16]))}" for step, one in zip(steps, order, strict=True)
+            f"  step {cell(step)}: {' '.join(map(cell, entry[:16]))}" for step, entry in zip(steps, order, strict=True)
         ]
     return parts
 
 
 def _image(rows: Sequence[Sequence[float]]) -> _Parts:
     """Return the first image with a shade for each of its pixels, from its smallest to its largest value."""
-    values = [one for row in rows for one in row if math.isfinite(one)]
+    values = [entry for row in rows for entry in row if math.isfinite(entry)]
     if not values:
         return []
     low, span = min(values), (max(values) - min(values)) or 1.0
     shades = " .:-=+*#%@"
-    drawn = [
-        "".join(2 * shades[int(9 * (one - low) / span)] if math.isfinite(one) else "??" for one in row) for row in rows
+    lines = [
+        "".join(2 * shades[int(9 * (entry - low) / span)] if math.isfinite(entry) else "??" for entry in row)
+        for row in rows
     ]
-    return ["first sample, from its smallest value (blank) to its largest (@):", *(f"  |{one}|" for one in drawn)]
+    return ["first sample, from its smallest value (blank) to its largest (@):", *(f"  |{entry}|" for entry in lines)]
 
 
 def _outputs(numbers: Mapping[str, Any]) -> _Parts:
@@ -126,10 +127,10 @@ def _outputs(numbers: Mapping[str, Any]) -> _Parts:
     targets = numbers.get("targets", [])
     more = {"given": "first step", "trained": "after training", "gradient": "gradient", "values": "target"}
     table = _columns("what the loss is given, and its gradient", numbers, ("x", of), more)
-    found: _Parts = [table]
+    parts: _Parts = [table]
     if targets:
-        found.append(f"{'samples with target 1' if of == 'sample' else 'target'}: {' '.join(map(cell, targets))}")
-    return found
+        parts.append(f"{'samples with target 1' if of == 'sample' else 'target'}: {' '.join(map(cell, targets))}")
+    return parts
 
 
 def _evaluation(numbers: Mapping[str, Any]) -> _Parts:
@@ -143,7 +144,7 @@ def _evaluation(numbers: Mapping[str, Any]) -> _Parts:
 def _gradients(numbers: Mapping[str, Any]) -> _Parts:
     moments = dict(zip(numbers.get("moments", []), numbers.get("norms", []), strict=True))
     columns = {**numbers, **moments}
-    more = {one: one for one in moments} or {"typical": "median over the steps"}
+    more = {moment: moment for moment in moments} or {"typical": "median over the steps"}
     return [_columns("gradient norm of each tensor", columns, ("names", "tensor"), more)]
 
 
@@ -163,10 +164,10 @@ def _learning_rate(numbers: Mapping[str, Any]) -> _Parts:
 
 def _weights(numbers: Mapping[str, Any]) -> _Parts:
     marks = {
-        key: [{1.0: "yes", 0.0: "no"}.get(one, one) for one in numbers.get(key, [])]
+        key: [{1.0: "yes", 0.0: "no"}.get(mark, mark) for mark in numbers.get(key, [])]
         for key in ("trainable", "optimizer", "gradient", "moved", "late")
     }
-    more = {**{one: one for one in marks}, "start": "start", "end": "end"}
+    more = {**{mark: mark for mark in marks}, "start": "start", "end": "end"}
     return [
         _columns(
             "each tensor, and its norm at the first and the last measured step",
@@ -184,7 +185,7 @@ def _modes(numbers: Mapping[str, Any]) -> _Parts:
 
 
 def _layers(numbers: Mapping[str, Any]) -> _Parts:
-    shapes = ["x".join(map(cell, one)) or "-" for one in numbers.get("shapes", [])]
+    shapes = ["x".join(map(cell, shape)) or "-" for shape in numbers.get("shapes", [])]
     more = {
         "shapes": "shape", "first": "std, first", "std": "std, after", "zeros": "share 0", "bounds": "at bounds",
         "not_finite": "not finite",
@@ -193,8 +194,8 @@ def _layers(numbers: Mapping[str, Any]) -> _Parts:
 
 
 def _influence(numbers: Mapping[str, Any]) -> _Parts:
-    found, of = numbers.get("map") or [], numbers.get("of", "sample")
-    rows = [[str(place), *row[:GRID]] for place, row in enumerate(found[:GRID])]
+    grid, of = numbers.get("map") or [], numbers.get("of", "sample")
+    rows = [[str(place), *row[:GRID]] for place, row in enumerate(grid[:GRID])]
     head = [f"output of {of}", *(str(place) for place in range(len(rows[0]) - 1 if rows else 0))]
     parts: _Parts = [Table(f"relative change of an output (rows) when a {of} changes (columns)", head, rows)]
     if strip := numbers.get("strip"):

@@ -35,7 +35,7 @@ def picker(desk: "Interview") -> None:
     which = w.Dropdown(description="Evidence", layout=WIDE, style=STYLE, options=_options(), value=None)
     step = w.Text(description="Optimizer step", style=STYLE, placeholder="empty: the first kept batch")
     button = w.Button(description="Ask", icon="search", button_style="primary", disabled=True)
-    left, seen = w.HTML(_text(desk.budget())), w.VBox([])
+    left, answers = w.HTML(_text(desk.budget())), w.VBox([])
 
     def asked() -> int | None:
         text = step.value.strip() if step.layout.display is None else ""
@@ -66,7 +66,7 @@ def picker(desk: "Interview") -> None:
         except UserError as error:
             text = str(error)
         head = "" if text.startswith(f"{request.name}: ") else f"<b>{_text(request.name)}</b>"
-        seen.children = (w.HTML(head + _text(text, pre=True)), *pictures, *seen.children)
+        answers.children = (w.HTML(head + _text(text, pre=True)), *pictures, *answers.children)
         left.value = _text(desk.budget())
         chosen(None)
 
@@ -74,7 +74,7 @@ def picker(desk: "Interview") -> None:
     which.observe(chosen, "value")
     step.observe(chosen, "value")
     button.on_click(ask)
-    box = w.VBox([which, step, w.HBox([button, left]), seen])
+    box = w.VBox([which, step, w.HBox([button, left]), answers])
     box.add_class("bugzoo-evidence")
     display(box)
 
@@ -86,7 +86,10 @@ def _image(figure: Any) -> w.Image:
 
 
 def _options() -> list[tuple[str, int]]:
-    return [(f"{one.heading} · {one.name} · {one.price} points: {one.about}", one.number) for one in listed()]
+    return [
+        (f"{request.heading} · {request.name} · {request.price} points: {request.about}", request.number)
+        for request in listed()
+    ]
 
 
 def form(desk: "Interview") -> None:
@@ -96,34 +99,34 @@ def form(desk: "Interview") -> None:
     line = w.Text(description="Line of the program", layout=WIDE, style=STYLE, placeholder="a number; empty: unknown")
     shows = w.Dropdown(description="Evidence that shows it", layout=WIDE, style=STYLE, options=_shown(desk))
     button = w.Button(description="Say it", icon="check", button_style="primary")
-    told = w.HTML()
-    asked = w.VBox()
+    message = w.HTML()
+    question = w.VBox()
 
     def say(_: Any) -> None:
         text = line.value.strip()
         if cause.value is None or (text and not text.isdigit()):
-            told.value = _text("Choose a cause first." if cause.value is None else f"{text!r} is not a line number.")
+            message.value = _text("Choose a cause first." if cause.value is None else f"{text!r} is not a line number.")
             return
         try:
             right = desk.guess(cause.value, int(text) if text else None, shows.value or "")
         except UserError as error:
-            told.value = _text(str(error))
+            message.value = _text(str(error))
             return
-        told.value = _text(desk.verdict(right))
+        message.value = _text(desk.verdict(right))
         if right:
             button.disabled = True
             if tests := desk.tests():
-                options = [(one, number) for number, one in enumerate(tests, 1)]
+                options = [(sentence, number) for number, sentence in enumerate(tests, 1)]
                 test = w.RadioButtons(layout={"width": "max-content"}, options=options, value=None)
                 test.observe(tell, "value")
-                asked.children = (w.HTML(_text("Which test tells it from its look-alikes?")), test)
+                question.children = (w.HTML(_text("Which test tells it from its look-alikes?")), test)
 
     def tell(change: Any) -> None:
         if change["new"] is not None:
             try:
                 desk.tell(change["new"])
             except UserError as error:
-                told.value = _text(str(error))
+                message.value = _text(str(error))
 
     def renew(_: Any) -> None:
         chosen = shows.value
@@ -132,7 +135,7 @@ def form(desk: "Interview") -> None:
 
     cause.observe(renew, "value")
     button.on_click(say)
-    box = w.VBox([cause, line, shows, button, told, asked])
+    box = w.VBox([cause, line, shows, button, message, question])
     box.add_class("bugzoo-diagnosis")
     display(box)
 

@@ -145,8 +145,8 @@ def diagnose(what: Scenario | str = "", **options: Any) -> DiagnosisForm:
     if not isinstance(what, Scenario):
         return DiagnosisForm(what, **{"ask_evidence": True, **options}).show()
     texts = {name: [answer.text for answer in question_about(what, name).answers] for name in ("cause", "test")}
-    own = {"causes": texts["cause"], "tests": texts["test"], "source": what.source}
-    return DiagnosisForm(what.ticket, **{**own, **options}).show()
+    defaults = {"causes": texts["cause"], "tests": texts["test"], "source": what.source}
+    return DiagnosisForm(what.ticket, **{**defaults, **options}).show()
 
 
 def timer(minutes: float | None = None) -> Timer:

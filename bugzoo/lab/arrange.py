@@ -17,24 +17,24 @@ from bugzoo.lab.quiz_widgets import LETTERS, plain
 
 def shuffled(texts: Sequence[str], key: str, moved: bool = False) -> tuple[str, ...]:
     """Return the texts in an order that depends on `key` alone. `moved`: never in the given order."""
-    drawn = random.Random(int.from_bytes(sha256(key.encode()).digest()))
+    generator = random.Random(int.from_bytes(sha256(key.encode()).digest()))
     mixed = list(texts)
-    drawn.shuffle(mixed)
+    generator.shuffle(mixed)
     while moved and mixed == list(texts):
-        drawn.shuffle(mixed)
+        generator.shuffle(mixed)
     return tuple(mixed)
 
 
 def _letters(given: Any, length: int, allowed: str, example: str, once: bool) -> str:
     """Return an answer of letters without spaces and commas. Raises UserError."""
-    said = "".join(str(given).lower().replace(",", " ").split())
-    if len(said) != length or set(said) - set(allowed) or (once and len(set(said)) < length):
+    letters = "".join(str(given).lower().replace(",", " ").split())
+    if len(letters) != length or set(letters) - set(allowed) or (once and len(set(letters)) < length):
         each = "each once" if once else "a letter for each line"
         raise UserError(
             f"{str(given)[:40]!r} is not an answer. Write {length} letters from {', '.join(allowed)}, {each}, "
             f"such as {example!r}; this cost no try."
         )
-    return said
+    return letters
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class OrderQuestion:
 
     def lines(self) -> str:
         """Return the question with lettered lines, as text."""
-        listed = [f"  {LETTERS[place]}) {plain(one)}" for place, one in enumerate(self.shown)]
+        listed = [f"  {LETTERS[place]}) {plain(line)}" for place, line in enumerate(self.shown)]
         return "\n".join([plain(self.text), *listed])
 
     def ask(self, chosen: Callable[[Any], str], said: str = "") -> Any:

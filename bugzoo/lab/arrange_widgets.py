@@ -17,28 +17,28 @@ def ask_match(question: "MatchQuestion", chosen: Callable[[Any], str]) -> Any:
     options = [("choose ...", "")]
     options += [(f"{LETTERS[place]}) {plain(right)}", LETTERS[place]) for place, right in enumerate(question.rights)]
     lists = [w.Dropdown(options=options, value="") for _ in question.lefts]
-    for one in lists:
-        one.layout.width = "min(100%, 420px)"
+    for dropdown in lists:
+        dropdown.layout.width = "min(100%, 420px)"
     rows = [
-        w.HBox([w.HTML(status(inline(left)), layout={"width": "220px"}), one], layout={"align_items": "center"})
-        for left, one in zip(question.lefts, lists, strict=True)
+        w.HBox([w.HTML(status(inline(left)), layout={"width": "220px"}), dropdown], layout={"align_items": "center"})
+        for left, dropdown in zip(question.lefts, lists, strict=True)
     ]
     button = w.Button(description="Check", icon="check")
-    carried = page.Carried(button, **{f"left{place}": one for place, one in enumerate(lists)})
-    told = w.HTML()
+    carried = page.Carried(button, **{f"left{place}": dropdown for place, dropdown in enumerate(lists)})
+    message = w.HTML()
 
     def press(_: Any) -> None:
         letters = list(carried.values().values())
         if open_ones := [left for left, letter in zip(question.lefts, letters, strict=True) if not letter]:
-            told.value = status(f"Choose one for {inline(open_ones[0])} first. This cost no try.")
+            message.value = status(f"Choose one for {inline(open_ones[0])} first. This cost no try.")
             return
-        answering(chosen, "".join(letters), told)
+        answering(chosen, "".join(letters), message)
 
     button.on_click(press)
-    box = page.form([w.HTML(status(f"<b>{inline(question.text)}</b>")), *rows, button, carried.box, told])
+    box = page.form([w.HTML(status(f"<b>{inline(question.text)}</b>")), *rows, button, carried.box, message])
     box.add_class("bugzoo-check")
     page.keep(page.put(box), f"{question.lines()}\nRun this cell to answer.")
-    return Controls(lists=lists, button=button), told
+    return Controls(lists=lists, button=button), message
 
 
 def ask_order(question: "OrderQuestion", chosen: Callable[[Any], str]) -> Any:
@@ -50,7 +50,7 @@ def ask_order(question: "OrderQuestion", chosen: Callable[[Any], str]) -> Any:
     texts = [w.HTML() for _ in order]
     ups, downs = ([_arrow(name) for _ in order] for name in ("up", "down"))
     button = w.Button(description="Check", icon="check")
-    told = w.HTML()
+    message = w.HTML()
 
     def draw() -> None:
         for place, (letter, text) in enumerate(zip(order, texts, strict=True)):
@@ -60,24 +60,24 @@ def ask_order(question: "OrderQuestion", chosen: Callable[[Any], str]) -> Any:
     def move(place: int, by: int) -> None:
         order[place], order[place + by] = order[place + by], order[place]
         draw()
-        told.value = ""
-        kept = (ups if by < 0 else downs)[place + by]
+        message.value = ""
+        arrow = (ups if by < 0 else downs)[place + by]
         # the focus goes with the line; at an end its other button takes it
-        (kept if not kept.disabled else (downs if by < 0 else ups)[place + by]).focus()
+        (arrow if not arrow.disabled else (downs if by < 0 else ups)[place + by]).focus()
 
     for place in range(len(order)):
         ups[place].on_click(lambda _, place=place: move(place, -1) if place else None)
         downs[place].on_click(lambda _, place=place: move(place, 1) if place < len(order) - 1 else None)
-    button.on_click(lambda _: answering(chosen, "".join(order), told))
+    button.on_click(lambda _: answering(chosen, "".join(order), message))
     rows = [
         w.HBox([up, down, text], layout={"align_items": "center"})
         for up, down, text in zip(ups, downs, texts, strict=True)
     ]
     draw()
-    box = page.form([w.HTML(status(f"<b>{inline(question.text)}</b>")), *rows, button, told])
+    box = page.form([w.HTML(status(f"<b>{inline(question.text)}</b>")), *rows, button, message])
     box.add_class("bugzoo-check")
     page.keep(page.put(box), f"{question.lines()}\nRun this cell to answer.")
-    return Controls(texts=texts, ups=ups, downs=downs, button=button), told
+    return Controls(texts=texts, ups=ups, downs=downs, button=button), message
 
 
 def _arrow(name: str) -> Any:

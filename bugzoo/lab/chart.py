@@ -74,8 +74,8 @@ class Sheet(go.FigureWidget):
         if axes:
             change |= {f"{name}.autorange": True for name in ("xaxis", "yaxis", "yaxis2")}
         curves = self.data
-        shown = {name: [getattr(one, name) for one in curves] for name in ("x", "y", "name", "showlegend")}
-        self._send_update_msg(shown, change)
+        series = {name: [getattr(curve, name) for curve in curves] for name in ("x", "y", "name", "showlegend")}
+        self._send_update_msg(series, change)
 
 
 class Chart:
@@ -145,25 +145,25 @@ class Chart:
             self._points[which] = points
             width = window(max(map(len, self._points.values())))
             again, self._width = list(self._points) if width != self._width else [which], width
-            for one in again:
-                self._draw(one, self._points[one])
+            for run in again:
+                self._draw(run, self._points[run])
             self._draw_marks()
 
     def _draw(self, which: str, points: Sequence[Point]) -> None:
         table = np.array(points, dtype=np.float64).reshape(-1, 3)
-        kept = thinned(len(table))
+        rows = thinned(len(table))
         name = smoothed_label(RUNS[which][0] + self.places.get(which, ""), self._width)
         for column, (faint, mean) in enumerate(self._curves(which), start=1):
             values = np.where(table[:, column] > 0, table[:, column], np.nan)  # a logarithm needs more than 0
             mean.name = name
-            for curve, shown in ((faint, smoothed(values, 1)), (mean, smoothed(values, self._width))):
-                curve.x, curve.y = table[kept, 0].astype(np.int32), shown[kept].astype(np.float32)
+            for curve, series in ((faint, smoothed(values, 1)), (mean, smoothed(values, self._width))):
+                curve.x, curve.y = table[rows, 0].astype(np.int32), series[rows].astype(np.float32)
 
     def validate(self, which: str, curves: Sequence[Sequence[tuple[int, float]]]) -> None:
         """Draw the losses of a run's evaluations: one curve for each place of the script, unless on another scale."""
-        shown = comparable(curves, [point[1] for point in self._points.get(which, ())])
-        steps = [step for some in shown for step in (*(one[0] for one in some), None)]
-        losses = [loss for some in shown for loss in (*(one[1] for one in some), None)]
+        pieces = comparable(curves, [point[1] for point in self._points.get(which, ())])
+        steps = [step for some in pieces for step in (*(pair[0] for pair in some), None)]
+        losses = [loss for some in pieces for loss in (*(pair[1] for pair in some), None)]
         curve = self.figure.data[4 * len(RUNS) + list(RUNS).index(which)]
         if list(curve.x) != steps or list(curve.y) != losses:
             with self._one, self.figure.batch_update():

@@ -85,9 +85,9 @@ def about(scenario: Scenario, what: str = "cause") -> Question:
         raise UserError("This scenario has no fault, so there is nothing to choose from.")
     fault, params = scenario.specs[0]
     key = scenario.ticket
-    drawn = choices.causes(fault, params, key) if what == "cause" else choices.choices(fault, key)
-    if not drawn.texts:
+    offer = choices.causes(fault, params, key) if what == "cause" else choices.choices(fault, key)
+    if not offer.texts:
         raise UserError('This fault has no look-alike, so it needs no test. Ask for "cause".')
-    right = choices.LETTERS.index(drawn.letter)
-    answers = (Answer(text, why, i == right) for i, (text, why) in enumerate(zip(drawn.texts, drawn.whys, strict=True)))
+    right = choices.LETTERS.index(offer.letter)
+    answers = (Answer(text, why, i == right) for i, (text, why) in enumerate(zip(offer.texts, offer.whys, strict=True)))
     return Question(ASKED[what], tuple(answers))

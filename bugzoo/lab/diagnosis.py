@@ -40,21 +40,21 @@ class Diagnosis:
 
     def text(self) -> str:
         """Return the record as text."""
-        said = [f"cause: {self.cause or 'none'}" + (f" ({self.sure} % sure)" if self.sure is not None else "")]
-        said += [f"line {self.place}"] if self.place else []
-        said += [f"first step {self.step}"] if self.step else []
-        said += [f"test {self.test}"] if self.test else []
-        said += [f"looked at: {', '.join(self.evidence)}"] if self.evidence else []
-        return "; ".join(said)
+        parts = [f"cause: {self.cause or 'none'}" + (f" ({self.sure} % sure)" if self.sure is not None else "")]
+        parts += [f"line {self.place}"] if self.place else []
+        parts += [f"first step {self.step}"] if self.step else []
+        parts += [f"test {self.test}"] if self.test else []
+        parts += [f"looked at: {', '.join(self.evidence)}"] if self.evidence else []
+        return "; ".join(parts)
 
 
 def offered(said: Any, causes: Sequence[str]) -> str:
     """Return the entry of `causes` that matches `said`, also in other words. Raises UserError with the list."""
     if not causes:
         return str(said)
-    mine = next((cause for cause in causes if tidy(cause) == tidy(said)), None)
-    if mine is not None or tuple(causes) == words():
-        return mine or named(said)
+    choice = next((cause for cause in causes if tidy(cause) == tidy(said)), None)
+    if choice is not None or tuple(causes) == words():
+        return choice or named(said)
     with contextlib.suppress(UserError):
         if (other := named(said)) in causes:
             return other
@@ -94,17 +94,17 @@ class DiagnosisForm:
         self.tickets = tuple(tickets) or (ticket,)
         self.source, self.ask_evidence, self.pairs = source, ask_evidence, dict(pairs or {})
         before = record.diagnosis(ticket) if ticket else None
-        known = {one.name for one in fields(Diagnosis)}
+        names = {entry.name for entry in fields(Diagnosis)}
         self.diagnosis = Diagnosis()
         for name, value in {**(before or {}), "ticket": ticket}.items():
-            if name in known:
+            if name in names:
                 setattr(self.diagnosis, name, value)
         self.handed_in = before is not None
         self.face: Any = None
         self.last: Any = None
         """The face of the second part."""
-        if self.pairs and (kept := record.notes(ticket, "hypothesis")):
-            self._take(kept[-1])
+        if self.pairs and (guesses := record.notes(ticket, "hypothesis")):
+            self._take(guesses[-1])
         self._begin = time.monotonic() - self.diagnosis.seconds
 
     @property
@@ -138,9 +138,9 @@ class DiagnosisForm:
         cause = offered(cause, self.causes)
         if isinstance(sure, bool) or not isinstance(sure, int) or not 0 <= sure <= 100:
             raise UserError(f"`sure` must be a whole number from 0 (a guess) to 100 (certain), not {sure!r}.")
-        said = {"cause": cause, "sure": sure, "test": test, "after": self.looked()}
-        record.note(self.diagnosis.ticket, "hypothesis", said)
-        self._take(said)
+        guess = {"cause": cause, "sure": sure, "test": test, "after": self.looked()}
+        record.note(self.diagnosis.ticket, "hypothesis", guess)
+        self._take(guess)
         return self.diagnosis
 
     def _take(self, kept: Mapping[str, Any]) -> None:
@@ -151,10 +151,10 @@ class DiagnosisForm:
         """Return what a complete diagnosis still needs; nothing for a form without parts."""
         if not self.pairs:
             return []
-        found = self.diagnosis
-        lacking = ["a cause"] if not found.cause else []
-        lacking += ["a test"] if self.asked(found.cause)[1] and not found.test else []
-        return lacking + (["a line"] if found.place is None and "nothing" not in found.cause else [])
+        diagnosis = self.diagnosis
+        lacking = ["a cause"] if not diagnosis.cause else []
+        lacking += ["a test"] if self.asked(diagnosis.cause)[1] and not diagnosis.test else []
+        return lacking + (["a line"] if diagnosis.place is None and "nothing" not in diagnosis.cause else [])
 
     def hand_in(self, **fields: Any) -> Diagnosis:
         """Fill in the given fields, stop the clock and return the record.

@@ -20,11 +20,11 @@ class First(Face):
         self.controls["cause"].observe(lambda change: self._ask(change["new"] or "", ""), "value")
 
     def questions(self) -> list[tuple[str, Any, Any]]:
-        found = self.form.diagnosis
-        sure = w.IntSlider(value=50 if found.sure is None else found.sure, min=0, max=100, step=5)
+        diagnosis = self.form.diagnosis
+        sure = w.IntSlider(value=50 if diagnosis.sure is None else diagnosis.sure, min=0, max=100, step=5)
         sure.layout.width = "360px"
         self.question, self.test = page.ask(""), choice([("", "")], "")
-        self._ask(found.cause, found.test)
+        self._ask(diagnosis.cause, diagnosis.test)
         return [
             ("cause", f"{self.form.heading}What is wrong?", causes(self.form)),
             ("sure", "How sure are you, from 0 (a guess) to 100 (certain)?", sure),
@@ -47,13 +47,13 @@ class First(Face):
 
     def opening(self) -> str:
         """Return the guesses so far, and what is still open."""
-        found = self.form.diagnosis
+        diagnosis = self.form.diagnosis
         guesses = [
             f"{guess['sure']} %  {guess['cause']}, {looks}"
-            for guess in record.notes(found.ticket, "hypothesis")
+            for guess in record.notes(diagnosis.ticket, "hypothesis")
             for looks in [f"after {', '.join(guess['after'])}" if guess["after"] else "before any view"]
         ]
-        open_test = self.form.asked(found.cause)[1] and not found.test
+        open_test = self.form.asked(diagnosis.cause)[1] and not diagnosis.test
         more = ["The question about the test is still open."] if open_test else []
         more += ["Your diagnosis is handed in. What you change now is practice."] if self.form.counted() else []
         return "\n".join(["Kept so far:", *guesses, *more]) if guesses else ""
@@ -66,15 +66,15 @@ class Last(Face):
     """The part with line and step, which hands in; of a form without `pairs` the whole form."""
 
     def questions(self) -> list[tuple[str, Any, Any]]:
-        form, found = self.form, self.form.diagnosis
-        question, texts = form.asked(found.cause)
+        form, diagnosis = self.form, self.form.diagnosis
+        question, texts = form.asked(diagnosis.cause)
         line = f"{form.heading}Which line of the program has to change? None where nothing is wrong."
         rows = [
             ("cause", "What is wrong?", causes(form)),
-            ("place", line, line_picker(form.text(), found.place)),
-            ("step", "At which step does it first show?", number(found.step, "1 where it is there from the start")),
+            ("place", line, line_picker(form.text(), diagnosis.place)),
+            ("step", "At which step does it first show?", number(diagnosis.step, "1 where it is there from the start")),
             ("evidence", "What did you look at? In the order in which you tick.", self._views()),
-            ("test", question, choice(lettered(texts), found.test)),
+            ("test", question, choice(lettered(texts), diagnosis.test)),
         ]
         without = ({"cause", "test"} if form.pairs else set()) | (set() if form.ask_evidence else {"evidence"})
         return [row for row in rows if row[0] not in without]
@@ -84,9 +84,9 @@ class Last(Face):
 
     def _views(self) -> Any:
         """Return a box for each view, ticked in the order of the looks."""
-        found = self.form.diagnosis.evidence
-        self.ticked = list(found)
-        self.seen = [w.Checkbox(value=name in found, description=name, indent=False) for name in self.form.views()]
+        evidence = self.form.diagnosis.evidence
+        self.ticked = list(evidence)
+        self.seen = [w.Checkbox(value=name in evidence, description=name, indent=False) for name in self.form.views()]
         for box in self.seen:
             box.observe(self._tick, "value")
         return w.GridBox(self.seen, layout={"grid_template_columns": "repeat(auto-fill, minmax(200px, 1fr))", **WIDE})
@@ -110,10 +110,10 @@ class Last(Face):
             return "\n".join(wrong)
         numbers |= {"evidence": list(self.ticked)} if form.ask_evidence else {}
         numbers |= {} if form.pairs else {"test": values["test"] or ""}
-        found = form.hand_in(cause=cause, **numbers)
-        hints = f"{found.hints} hint" + ("" if found.hints == 1 else "s")
+        diagnosis = form.hand_in(cause=cause, **numbers)
+        hints = f"{diagnosis.hints} hint" + ("" if diagnosis.hints == 1 else "s")
         # if the notebook records it, the work began long before this form was shown
-        took = "" if form.noted else f"took {_clock(found.seconds)} and "
+        took = "" if form.noted else f"took {_clock(diagnosis.seconds)} and "
         return f"Saved at {time.strftime('%H:%M')}: {self._left_out()} You {took}opened {hints}.{self._counts()}"
 
     def opening(self) -> str:
@@ -135,14 +135,16 @@ class Last(Face):
 
     def _left_out(self) -> str:
         """Return what was handed in and what is missing; a healthy program needs no line."""
-        found = self.form.diagnosis
-        empty = ["a line"] if found.place is None and "nothing" not in found.cause else []
-        empty += ["a test"] if not found.test and (self.form.asked(found.cause)[1] or not self.form.pairs) else []
-        empty += ["a look at a view"] if not found.evidence and (self.form.ask_evidence or self.form.noted) else []
+        diagnosis = self.form.diagnosis
+        empty = ["a line"] if diagnosis.place is None and "nothing" not in diagnosis.cause else []
+        empty += (
+            ["a test"] if not diagnosis.test and (self.form.asked(diagnosis.cause)[1] or not self.form.pairs) else []
+        )
+        empty += ["a look at a view"] if not diagnosis.evidence and (self.form.ask_evidence or self.form.noted) else []
         missing = " and ".join(filter(None, [", ".join(empty[:-1]), *empty[-1:]]))
         above = " above, keep it," if "a test" in empty and self.form.pairs else ""
-        told = f"It lacks {missing}. Add it{above} and hand in again." if empty else ""
-        return f"{found.text()}. {told}".strip()
+        sentence = f"It lacks {missing}. Add it{above} and hand in again." if empty else ""
+        return f"{diagnosis.text()}. {sentence}".strip()
 
     def standing(self) -> str:
         handed_in = self.form.handed_in

@@ -31,13 +31,13 @@ class Drawing:
     face: Any = None
 
     def __post_init__(self) -> None:
-        kept = (record.kept("drawing", self.key) if self.key else None) or {}
-        if not self.said and kept.get("at") == list(self.asked.points):  # else it was made for another axis
-            said = tuple(one for one in kept.get("said") or () if isinstance(one, int | float))
-            if len(said) == len(self.asked.points) and all(
-                self.asked.y.low <= one <= self.asked.y.high for one in said
+        entry = (record.kept("drawing", self.key) if self.key else None) or {}
+        if not self.said and entry.get("at") == list(self.asked.points):  # else it was made for another axis
+            guess = tuple(height for height in entry.get("said") or () if isinstance(height, int | float))
+            if len(guess) == len(self.asked.points) and all(
+                self.asked.y.low <= height <= self.asked.y.high for height in guess
             ):
-                self.said, self.revealed = said, bool(kept.get("revealed"))  # a guess before the result stays
+                self.said, self.revealed = guess, bool(entry.get("revealed"))  # a guess before the result stays
 
     def say(self, *values: Any) -> str:
         """Save a guess: the y-values at the three points. Return the reply. Raises UserError for other values."""
@@ -45,7 +45,7 @@ class Drawing:
         if len(values) != len(points):
             raise UserError(f"A guess has 3 values, at {self.places()}; you gave {len(values)}. Nothing was saved.")
         read = tuple(map(number, values))
-        if beyond := [one for one in read if not axis.low <= one <= axis.high]:
+        if beyond := [height for height in read if not axis.low <= height <= axis.high]:
             raise UserError(
                 f"{axis.label} goes from {axis.low:g} to {axis.high:g} here, and {beyond[0]:g} is outside. "
                 "Choose a value in that range; nothing was saved."
@@ -54,7 +54,7 @@ class Drawing:
             return "You have already seen the result. What you drew before it stays."
         self.said = read
         self._keep()
-        return f"Saved: {', '.join(f'{one:.3g}' for one in read)}. The cell with the result comes back to it."
+        return f"Saved: {', '.join(f'{height:.3g}' for height in read)}. The cell with the result comes back to it."
 
     def reveal(self, x: Any, y: Any = None, name: str = "this run") -> None:
         """Show a measured curve over the drawn line, with one sentence; call it after the run.
@@ -62,8 +62,8 @@ class Drawing:
         `x`, `y`: numbers of equal count, or `x` is a dictionary, name -> (x, y). Each call adds its curves. Raises
         UserError for anything else, before anything is shown.
         """
-        given = {name: (x, y)} if not isinstance(x, Mapping) else dict(x)
-        self.curves |= {str(one): _curve(str(one), pair) for one, pair in given.items()}
+        curves = {name: (x, y)} if not isinstance(x, Mapping) else dict(x)
+        self.curves |= {str(key): _curve(str(key), pair) for key, pair in curves.items()}
         self.revealed = True
         self._keep()
         if self.face is not None:
@@ -78,8 +78,10 @@ class Drawing:
     def told(self) -> str:
         """Return the sentence that compares the middle point with the curves."""
         at, where = self.asked.points[1], self.places(1)
-        found = [f"{_value(curve, at)}" + f" ({name})" * (len(self.curves) > 1) for name, curve in self.curves.items()]
-        was = " and ".join(filter(None, [", ".join(found[:-1]), *found[-1:]]))
+        readings = [
+            f"{_value(curve, at)}" + f" ({name})" * (len(self.curves) > 1) for name, curve in self.curves.items()
+        ]
+        was = " and ".join(filter(None, [", ".join(readings[:-1]), *readings[-1:]]))
         if not self.said:
             return f"You drew nothing before the run. At {where} it was {was}."
         return f"At {where} you drew {self.said[1]:.3g}; it was {was}."
@@ -87,9 +89,9 @@ class Drawing:
     def places(self, only: int | None = None) -> str:
         """Return the points in words: "step 1, 60 and 200"; `only`: one of them, "step 60"."""
         name, unit = re.fullmatch(r"(.+?)(?: \((.+)\))?", self.asked.x.label).groups()  # type: ignore[union-attr]
-        points = [f"{one:,g}" for one in self.asked.points]
-        shown = f"{points[0]}, {points[1]} and {points[2]}" if only is None else points[only]
-        return f"{name} {shown}" + (f" {unit}" if unit else "")
+        points = [f"{point:,g}" for point in self.asked.points]
+        where = f"{points[0]}, {points[1]} and {points[2]}" if only is None else points[only]
+        return f"{name} {where}" + (f" {unit}" if unit else "")
 
     def _keep(self) -> None:
         if self.key:
@@ -117,15 +119,13 @@ class Drawing:
         )
 
     def __repr__(self) -> str:
-        return (
-            f"<Drawing {self.key or self.asked.text[:30]!r}: {', '.join(f'{one:.3g}' for one in self.said) or 'open'}>"
-        )
+        return f"<Drawing {self.key or self.asked.text[:30]!r}: {', '.join(f'{height:.3g}' for height in self.said) or 'open'}>"
 
 
 def _curve(name: str, pair: Any) -> Curve:
     """Return a curve as two arrays. Raises UserError."""
     try:
-        x, y = (np.asarray(one, dtype=np.float64).reshape(-1) for one in pair)
+        x, y = (np.asarray(column, dtype=np.float64).reshape(-1) for column in pair)
     except (TypeError, ValueError, RuntimeError) as error:
         raise UserError(f"The curve {name!r} is not numbers x and y: {error}. Pass two lists of numbers.") from None
     if len(x) != len(y):

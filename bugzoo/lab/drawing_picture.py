@@ -15,21 +15,21 @@ COLORS = (HEALTHY, GREEN, PURPLE, ORANGE)
 
 def figure(asked: Drawing, said: Sequence[float], curves: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
     """Return the figure. `said`: the drawn y-values, empty without a guess; `curves`: name -> (x, y)."""
-    made = Figure(figsize=(7.2, 3.5), layout="constrained")
-    ax = made.subplots()
+    picture = Figure(figsize=(7.2, 3.5), layout="constrained")
+    ax = picture.subplots()
     prepare(ax, "", asked.x.label, asked.y.label)
     ax.set_xscale("log" if asked.x.log else "linear")
     ax.set_yscale("log" if asked.y.log else "linear")
     if said:
         ax.plot(asked.points, said, ":o", color=BROKEN, linewidth=1.7, markersize=7, label="you drew")
     for place, (name, (x, y)) in enumerate(curves.items()):
-        shown = _drawable(x, asked.x) & _drawable(y, asked.y)
+        mask = _drawable(x, asked.x) & _drawable(y, asked.y)
         style, color = STYLES[place % len(STYLES)], COLORS[place % len(COLORS)]
-        ax.plot(x, np.where(shown, y, np.nan), style, color=color, linewidth=2, label=name)
+        ax.plot(x, np.where(mask, y, np.nan), style, color=color, linewidth=2, label=name)
     ax.set_xlim(*_limits(asked.x, [x for x, _ in curves.values()]))
     ax.set_ylim(*_limits(asked.y, [y for _, y in curves.values()]))
     legend(ax)
-    return made
+    return picture
 
 
 def _drawable(values: np.ndarray, axis: Axis) -> np.ndarray:
@@ -39,8 +39,8 @@ def _drawable(values: np.ndarray, axis: Axis) -> np.ndarray:
 
 def _limits(axis: Axis, columns: Sequence[np.ndarray]) -> tuple[float, float]:
     """Return the ends of an axis: as asked, and further where a curve leaves it."""
-    found = [axis.low, axis.high, *(one for values in columns for one in values[_drawable(values, axis)])]
-    low, high = min(found), max(found)
+    numbers = [axis.low, axis.high, *(number for values in columns for number in values[_drawable(values, axis)])]
+    low, high = min(numbers), max(numbers)
     if axis.log:
         room = (high / low) ** 0.03
         return low / room, high * room

@@ -26,27 +26,27 @@ class Face:
     """The widgets, shown on creation."""
 
     def __init__(self, drawing: "Drawing") -> None:
-        self.drawing, asked = drawing, drawing.asked
-        start = drawing.said or (_middle(asked.y),) * len(asked.points)
-        self.sliders = [_slider(asked.y, value, f"at {drawing.places(place)}") for place, value in enumerate(start)]
+        self.drawing, question = drawing, drawing.asked
+        start = drawing.said or (_middle(question.y),) * len(question.points)
+        self.sliders = [_slider(question.y, value, f"at {drawing.places(place)}") for place, value in enumerate(start)]
         line = go.Scatter(
-            x=list(asked.points), y=list(start), name="your guess", mode="lines+markers", showlegend=False,
+            x=list(question.points), y=list(start), name="your guess", mode="lines+markers", showlegend=False,
             line={"color": BROKEN, "width": 2}, marker={"size": 10}, hovertemplate="%{y:.3g}<extra></extra>",
         )  # fmt: skip
         layout = go.Layout(
             height=HEIGHT, autosize=True, margin={"l": 84, "r": 16, "t": 8, "b": 44}, template="none",
-            paper_bgcolor=CLEAR, plot_bgcolor=CLEAR, font={"size": 13}, xaxis=_axis(asked.x), yaxis=_axis(asked.y),
+            paper_bgcolor=CLEAR, plot_bgcolor=CLEAR, font={"size": 13}, xaxis=_axis(question.x), yaxis=_axis(question.y),
         )  # fmt: skip
         self.figure: Any = Sheet([line], layout)
         self.figure._config = self.figure._config | {"responsive": True, "displayModeBar": False}
         self.figure.on_msg(self._asked)
         self.button = w.Button(description="This is my guess", icon="check", layout={"width": "180px"})
-        self.carried = page.Carried(self.button, **{f"at{place}": one for place, one in enumerate(self.sliders)})
+        self.carried = page.Carried(self.button, **{f"at{place}": slider for place, slider in enumerate(self.sliders)})
         self.told = w.HTML()
-        for one in self.sliders:
-            one.observe(self._moved, "value")
+        for slider in self.sliders:
+            slider.observe(self._moved, "value")
         self.button.on_click(self._pressed)
-        rows = [w.HTML(status(f"<b>{inline(asked.text)}</b>")), self.figure, *self.sliders]
+        rows = [w.HTML(status(f"<b>{inline(question.text)}</b>")), self.figure, *self.sliders]
         self.box = page.form([*rows, w.HBox([self.button, self.told]), self.carried.box])
         for name in ("bugzoo-check", "bugzoo-live"):  # the second colors the plot
             self.box.add_class(name)
@@ -59,27 +59,27 @@ class Face:
 
     def values(self) -> tuple[float, ...]:
         """Return the y-values of the sliders, to three digits, as they are shown beside them."""
-        return tuple(_rounded(one, self.drawing.asked.y) for one in (slider.value for slider in self.sliders))
+        return tuple(_rounded(height, self.drawing.asked.y) for height in (slider.value for slider in self.sliders))
 
     def lock(self) -> None:
         """Allow no further change: the result was seen."""
-        for one in (*self.sliders, self.button):
-            one.disabled = True
+        for control in (*self.sliders, self.button):
+            control.disabled = True
 
     def _moved(self, _: Any) -> None:
         with self.figure.batch_update():
             self.figure.data[0].y = self.values()
 
     def _pressed(self, _: Any) -> None:
-        given = [_rounded(float(one), self.drawing.asked.y) for one in self.carried.values().values()]
-        for slider, value in zip(self.sliders, given, strict=True):
+        heights = [_rounded(float(height), self.drawing.asked.y) for height in self.carried.values().values()]
+        for slider, value in zip(self.sliders, heights, strict=True):
             slider.value = value  # a number typed beside a slider counts at once, and the slider and the line go there
-        answering(lambda values: html.escape(self.drawing.say(*values)), given, self.told)
+        answering(lambda values: html.escape(self.drawing.say(*values)), heights, self.told)
         self._stays()
 
     def _stays(self) -> None:
-        drawn = ", ".join(f"{one:.3g}" for one in self.drawing.said)
-        text = f"You drew {drawn} at {self.drawing.places()}." if drawn else "You drew nothing yet."
+        heights = ", ".join(f"{height:.3g}" for height in self.drawing.said)
+        text = f"You drew {heights} at {self.drawing.places()}." if heights else "You drew nothing yet."
         page.keep(self.handle, f"{self.drawing.asked.text}\n{text}\nRun this cell to draw.")
 
     def _asked(self, _: Any, content: Any, __: Any) -> None:

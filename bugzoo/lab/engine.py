@@ -65,7 +65,7 @@ class Engine:
     def validation(self) -> list[list[tuple[int, float]]]:
         """(steps done, loss) of the script's evaluations so far, for each place. One behind the last step is in the run."""
         if self.run is not None:
-            return [one.points for one in self.run.trace.validation]
+            return [curve.points for curve in self.run.trace.validation]
         return [sorted(dict(some).items()) for some in list(self.evaluations.values())]
 
     # ---- control, from any thread

@@ -76,8 +76,8 @@ def choice(options: list[tuple[str, Any]], value: Any) -> Any:
     """Return radio buttons without a default; free text if there are no options."""
     if not options:
         return w.Textarea(value=value, placeholder="in words", layout=WIDE)
-    known = value if value in [each for _, each in options] else None
-    return w.RadioButtons(options=options, value=known, layout=WIDE)
+    start = value if value in [each for _, each in options] else None
+    return w.RadioButtons(options=options, value=start, layout=WIDE)
 
 
 def causes(form: Any) -> Any:
@@ -97,8 +97,8 @@ def line_picker(text: str, line: int | None) -> Any:
     if not text:
         return number(line, "a number")
     lines = [(f"{place:4d}  {text}", place) for place, text in enumerate(source_lines(text), 1)]
-    known = line if line is not None and line <= len(lines) else None
-    listing = w.Select(options=[("   -  no line", None), *lines], value=known, rows=16, layout=WIDE)
+    start = line if line is not None and line <= len(lines) else None
+    listing = w.Select(options=[("   -  no line", None), *lines], value=start, rows=16, layout=WIDE)
     listing.add_class("bugzoo-listing")
     return listing
 

@@ -64,16 +64,16 @@ def case_of(what: Scenario | str, healthy: Scenario | Curve | str | None = None,
 
     `job`: how to run the text in its own process; the job's own text is ignored.
     """
-    given = healthy.source if isinstance(healthy, Scenario) else healthy
+    reference = healthy.source if isinstance(healthy, Scenario) else healthy
     if isinstance(what, Scenario):
-        twin = given or (what.healthy().source if what.faults else None)
+        twin = reference or (what.healthy().source if what.faults else None)
         case = TwinCase(what.source, twin, f"{what.program}.py", what.ticket, what)
         if what.ranks > 1 or what.needs.memory_mib is not None:
             case.job, case.twin_job = what.job(), what.healthy().job()
         return case
     if not isinstance(what, str):
         raise UserError(f"Give a Scenario or the text of a script, not a {type(what).__name__}.")
-    case = TwinCase(what, given, "train.py", "your program")
+    case = TwinCase(what, reference, "train.py", "your program")
     if job is not None:
         case.file, case.job = job.file, replace(job, source=what)
     if isinstance(healthy, Scenario) and healthy.ranks > 1:  # the text is a version of it

@@ -14,8 +14,8 @@ _UNWRITTEN: dict[str, int] = {}
 
 def opened(ticket: str) -> int:
     """Return how many hints of a ticket were opened, in this session or an earlier one; 0 for an unknown ticket."""
-    kept = record.kept("hints", ticket) if ticket else None
-    return max(int((kept or {}).get("opened", 0)), _UNWRITTEN.get(ticket, 0))
+    entry = record.kept("hints", ticket) if ticket else None
+    return max(int((entry or {}).get("opened", 0)), _UNWRITTEN.get(ticket, 0))
 
 
 def tries(ticket: str) -> int:
@@ -24,10 +24,10 @@ def tries(ticket: str) -> int:
     A guess is a cause and a line, kept or handed in. An unchanged program is no try, nor is one that cannot be graded.
     """
     notes = record.notes(ticket)
-    guesses = [(one.get("cause"), one.get("place")) for one in notes if one["kind"] in ("hypothesis", "diagnosis")]
+    guesses = [(note.get("cause"), note.get("place")) for note in notes if note["kind"] in ("hypothesis", "diagnosis")]
     new = [guess for before, guess in zip([None, *guesses], guesses, strict=False) if guess != before]
-    judged = [one for one in notes if one["kind"] == "repair" and one.get("status", "wrong") in JUDGED]
-    return len(new) + len({one.get("program", number) for number, one in enumerate(judged)})
+    judged = [note for note in notes if note["kind"] == "repair" and note.get("status", "wrong") in JUDGED]
+    return len(new) + len({note.get("program", number) for number, note in enumerate(judged)})
 
 
 JUDGED = ("wrong", "your code raised", "for a person", "passed")
@@ -68,11 +68,11 @@ class Hints:
         """Return why the next hint cannot be opened yet, in a sentence; "" if it can be."""
         if self.opened == len(self._texts):
             return "There are no more hints."
-        made = self.opened + 1 if self._tries is None else self._tries()
-        if made > self.opened:
+        count = self.opened + 1 if self._tries is None else self._tries()
+        if count > self.opened:
             return ""
         needed = f"{self.opened + 1} {'tries' if self.opened else 'try'}"
-        return f"Hint {self.opened + 1} opens after {needed}. You have made {made}. {TRY}"
+        return f"Hint {self.opened + 1} opens after {needed}. You have made {count}. {TRY}"
 
     def next(self) -> str:
         """Open the next hint and return it; or say why it is still closed."""

@@ -21,8 +21,8 @@ def look(name: str, run: Run, step: int | None = None) -> dict[str, Any]:
         guess = f" Did you mean `lab.look({near[0]!r}, run)`?" if near else ""
         raise UserError(f"There is no view named {name!r}.{guess} The views are {', '.join(views.names())}.")
     if not isinstance(run, Run):
-        made = "Pass its `.result`" if hasattr(type(run), "result") else "Make one with `run = scenario.run()`"
-        raise UserError(f"`lab.look({name!r}, ...)` takes a run, not an object of type {type(run).__name__}. {made}.")
+        advice = "Pass its `.result`" if hasattr(type(run), "result") else "Make one with `run = scenario.run()`"
+        raise UserError(f"`lab.look({name!r}, ...)` takes a run, not an object of type {type(run).__name__}. {advice}.")
     checked_step(name, step, "lab.look('batch', run, step=...)")
     reading = views.measure(run, [name], **({} if step is None else {"step": step}))[name]
     return show(name, reading, device.of_text(run.source))

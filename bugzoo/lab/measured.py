@@ -38,12 +38,12 @@ class Measurement:
     def run(self) -> str:
         """Run it in a new process; return what it prints and measures, or its error. Ctrl-C ends the process, too."""
         with tempfile.TemporaryDirectory(prefix="bugzoo-measured-") as folder:
-            own = {"BUGZOO_WIDGETS": "0", "BUGZOO_DATA": folder, "OMP_NUM_THREADS": "1", device.VARIABLE: device.CPU}
-            done = subprocess.run(
+            env = {"BUGZOO_WIDGETS": "0", "BUGZOO_DATA": folder, "OMP_NUM_THREADS": "1", device.VARIABLE: device.CPU}
+            process = subprocess.run(
                 [sys.executable, "-c", f"from {__name__} import main; main()", self.name],
-                input=self.text, capture_output=True, text=True, encoding="utf-8", env=os.environ | own, cwd=folder,
+                input=self.text, capture_output=True, text=True, encoding="utf-8", env=os.environ | env, cwd=folder,
             )  # fmt: skip
-        return "\n".join(part for part in (done.stdout.rstrip(), done.stderr.rstrip()) if part)
+        return "\n".join(part for part in (process.stdout.rstrip(), process.stderr.rstrip()) if part)
 
     def show(self) -> "Measurement":
         """Show the button, or say how to run it without a front end."""
@@ -90,12 +90,12 @@ def find(name: str) -> tuple[course.Lesson, Any]:
     """Return (the lesson, its [measured] cell). Raises UserError with the nearest names."""
     number, _, key = name.partition("/")
     lesson = course.load(number)
-    known = {cell.key: cell for cell in lesson.of("measured")}
-    if key not in known:
-        if not known:
+    cells = {cell.key: cell for cell in lesson.of("measured")}
+    if key not in cells:
+        if not cells:
             raise UserError(f"Lesson {number} has no `%%measured` cell. Its numbers come from the cells that you see.")
-        raise unknown("measurement", name, [f"{number}/{other}" for other in known], "bugzoo lessons list")
-    return lesson, known[key]
+        raise unknown("measurement", name, [f"{number}/{other}" for other in cells], "bugzoo lessons list")
+    return lesson, cells[key]
 
 
 def main() -> None:

@@ -51,8 +51,8 @@ class NumberQuestion:
 
     def why(self, said: str) -> str:
         """Return the reply to a number, without the verdict."""
-        found = self._found(said)
-        return found.why if found else self.asked.otherwise
+        near = self._found(said)
+        return near.why if near else self.asked.otherwise
 
     def reply(self, said: str) -> str:
         """Return the verdict and the reason."""
@@ -73,4 +73,4 @@ class NumberQuestion:
         return ask_number(self.text, chosen, said)
 
     def _found(self, said: str) -> Near | None:
-        return next((one for one in (self.asked.right, *self.asked.known) if one.fits(float(said))), None)
+        return next((near for near in (self.asked.right, *self.asked.known) if near.fits(float(said))), None)

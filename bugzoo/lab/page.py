@@ -56,17 +56,17 @@ class Carried:
 
     def values(self) -> dict[str, Any]:
         """Return name of each control -> its value."""
-        seen = self._seen()
+        entries = self._seen()
         self.box.value = ""
-        return {name: _carried(control, seen.get(name)) for name, control in self.controls.items()}
+        return {name: _carried(control, entries.get(name)) for name, control in self.controls.items()}
 
     def _seen(self) -> dict[str, Any]:
         """Return what the page wrote: name of each control -> its value there."""
         try:
-            seen = json.loads(self.box.value or "{}")
+            entries = json.loads(self.box.value or "{}")
         except ValueError:
             return {}
-        return seen if isinstance(seen, dict) else {}
+        return entries if isinstance(entries, dict) else {}
 
 
 def _carried(control: Any, seen: Any) -> Any:
@@ -94,5 +94,5 @@ def say(text: str) -> str:
 def keep(handle: Any, text: str, record: dict[str, Any] | None = None) -> None:
     """Set what stays in the saved notebook: a text, and beside it a `record` for programs as MIME type -> JSON."""
     if handle is not None:  # there is none outside a kernel
-        shown = {"text/plain": text, "text/html": f'<div class="bugzoo-static">{say(text)}</div>'}
-        handle.update(shown | (record or {}), raw=True)
+        bundle = {"text/plain": text, "text/html": f'<div class="bugzoo-static">{say(text)}</div>'}
+        handle.update(bundle | (record or {}), raw=True)

@@ -36,11 +36,11 @@ class Panel:
         self.view = LiveView(scenario, pace=pace)
         self.params: list[dict[str, Any]] = []
         self.settings: dict[str, Any] = {}
-        known = programs.load(scenario.program).settings
-        self._names = [name for name in settings if self._known(name, known)]
-        self._defaults = known | dict(scenario.settings) | {"seed": scenario.seed}
+        defaults = programs.load(scenario.program).settings
+        self._names = [name for name in settings if self._known(name, defaults)]
+        self._defaults = defaults | dict(scenario.settings) | {"seed": scenario.seed}
         if scenario.size == "tiny":
-            self._defaults = known | programs.load(scenario.program).tiny | dict(scenario.settings)
+            self._defaults = defaults | programs.load(scenario.program).tiny | dict(scenario.settings)
             self._defaults["seed"] = scenario.seed
         self.box: Any = None
 
@@ -68,14 +68,14 @@ class Panel:
 
         rows = []
         for fault, values in self.base.specs:
-            own = {}
+            controls = {}
             for name, param in fault.params.items():
                 low, high = self.ranges.get(name, (param.low, param.high))
-                own[name] = sliders.slider(name, values[name], low, high, param.doc)
-                if name in self.ranges and isinstance(own[name], w.IntSlider):
-                    own[name].min, own[name].max = int(low), int(high)
-                rows.append(own[name])
-            self.params.append(own)
+                controls[name] = sliders.slider(name, values[name], low, high, param.doc)
+                if name in self.ranges and isinstance(controls[name], w.IntSlider):
+                    controls[name].min, controls[name].max = int(low), int(high)
+                rows.append(controls[name])
+            self.params.append(controls)
         for name in self._names:
             self.settings[name] = sliders.setting(name, self._defaults[name])
             rows.append(self.settings[name])
@@ -83,7 +83,7 @@ class Panel:
         self.diff_button = w.ToggleButton(description="Show the change", icon="eye", layout={"width": "220px"})
         self.answer, self.message = w.HTML(), w.HTML()
         rows += [w.HBox([self.twin_toggle, self.diff_button]), self.answer, self.message]
-        for control in [*self.settings.values(), *(s for own in self.params for s in own.values())]:
+        for control in [*self.settings.values(), *(s for controls in self.params for s in controls.values())]:
             control.observe(self._moved, "value")
         self.twin_toggle.observe(self._twin, "value")
         self.diff_button.observe(self._diff, "value")
@@ -106,8 +106,8 @@ class Panel:
 
     def _read(self) -> Scenario:
         specs = []
-        for (fault, _), own in zip(self.base.specs, self.params, strict=True):
-            query = "&".join(f"{name}={control.value!r}" for name, control in own.items())
+        for (fault, _), controls in zip(self.base.specs, self.params, strict=True):
+            query = "&".join(f"{name}={control.value!r}" for name, control in controls.items())
             specs.append(fault.id + ("?" + query if query else ""))
         chosen = {name: control.value for name, control in self.settings.items()}
         seed = chosen.pop("seed", self.base.seed)
@@ -118,9 +118,9 @@ class Panel:
         self.view.show_twin = change["new"]
 
     def _diff(self, _: Any) -> None:
-        shown = self.diff_button.value
-        self.answer.value = _coloured(self.scenario.diff()) if shown else ""
-        self.diff_button.description = "Hide the change" if shown else "Show the change"
+        visible = self.diff_button.value
+        self.answer.value = _coloured(self.scenario.diff()) if visible else ""
+        self.diff_button.description = "Hide the change" if visible else "Show the change"
 
     def _say(self, text: str) -> None:
         self.message.value = f'<div class="bugzoo-status">{html.escape(text)}</div>' if text else ""

@@ -48,6 +48,6 @@ def patch(namespace: dict[str, Any], old: str, new: str, file: str) -> list[str]
     for name, was in former.items():
         now = namespace[name]
         if isinstance(was, type) and isinstance(now, type):
-            for instance in [one for one in gc.get_referrers(was) if type(one) is was]:
+            for instance in [referrer for referrer in gc.get_referrers(was) if type(referrer) is was]:
                 instance.__class__ = now
     return names

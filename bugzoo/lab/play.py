@@ -20,8 +20,8 @@ class Play:
     """
 
     def __init__(self, call: Callable[..., Any], **ranges: tuple[float, float, float]) -> None:
-        for name, given in ranges.items():
-            _check(name, given)
+        for name, limits in ranges.items():
+            _check(name, limits)
         _fits(call, ranges)
         self.call, self.ranges, self.calls = call, ranges, 0
         self.sliders: dict[str, Any] = {}
@@ -29,7 +29,7 @@ class Play:
     @property
     def values(self) -> dict[str, float]:
         """Return the values that the next call gets."""
-        return {name: self.sliders[name].value if self.sliders else given[2] for name, given in self.ranges.items()}
+        return {name: self.sliders[name].value if self.sliders else limits[2] for name, limits in self.ranges.items()}
 
     def show(self) -> "Play":
         """Show the sliders and Run; without a front end call once."""
@@ -44,7 +44,7 @@ class Play:
 
         from bugzoo.lab import page
 
-        self.sliders = {name: _slider(name, *given) for name, given in self.ranges.items()}
+        self.sliders = {name: _slider(name, *limits) for name, limits in self.ranges.items()}
         self.button = w.Button(description="Run", icon="play", button_style="primary")
         self.told, self.shown = w.HTML(), w.Output()
         self.button.on_click(self._pressed)
@@ -66,8 +66,8 @@ class Play:
         finally:
             self.button.disabled = False
             self.calls += 1
-        done = error or f"{time.monotonic() - begin:.1f} s"
-        self.told.value = f'<div class="bugzoo-status">{html.escape(done)}</div>'
+        message = error or f"{time.monotonic() - begin:.1f} s"
+        self.told.value = f'<div class="bugzoo-status">{html.escape(message)}</div>'
 
     def _show(self, found: Any) -> None:
         if hasattr(found, "savefig"):
@@ -82,7 +82,7 @@ class Play:
 def _check(name: str, given: Any) -> None:
     """Raise UserError for a range that is not (lowest, highest, start)."""
     example = f"Write (lowest, highest, start), such as {name}=(1, 64, 8)."
-    if not isinstance(given, tuple | list) or [_is_number(one) for one in given] != [True] * 3:
+    if not isinstance(given, tuple | list) or [_is_number(number) for number in given] != [True] * 3:
         raise UserError(f"{name}={given!r} is not a range of numbers. {example}")
     low, high, start = given
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
@@ -126,10 +126,10 @@ def _slider(name: str, low: float, high: float, start: float) -> Any:
     from bugzoo.lab.sliders import LABELS, WIDE, decades
 
     look = {"description": name.replace("_", " "), "layout": WIDE, "style": LABELS, "continuous_update": False}
-    if all(isinstance(one, Integral) for one in (low, high, start)):
+    if all(isinstance(number, Integral) for number in (low, high, start)):
         return w.IntSlider(value=int(start), min=int(low), max=int(high), **look)
     low, high, start = float(low), float(high), float(start)
     if low > 0 and high / low >= 100:
         values = sorted({low, *decades(low, high, start), high})
-        return w.SelectionSlider(options=[(f"{one:g}", one) for one in values], value=start, **look)
+        return w.SelectionSlider(options=[(f"{number:g}", number) for number in values], value=start, **look)
     return w.FloatSlider(value=start, min=low, max=high, step=(high - low) / 100, readout_format=".3g", **look)

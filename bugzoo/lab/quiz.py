@@ -42,18 +42,18 @@ def from_lesson(asked: questions.Question, key: str) -> Question | NumberQuestio
         return MatchQuestion(asked, key)
     if isinstance(asked, questions.Order):
         return OrderQuestion(asked, key)
-    return Question(asked.text, tuple(Answer(*one) for one in asked.answers))
+    return Question(asked.text, tuple(Answer(*answer) for answer in asked.answers))
 
 
 def _restored(question: Asked, said: list[Any]) -> list[str]:
     """Return the kept answers that the question, which may have changed since, still understands."""
-    found = []
-    for one in said:
+    answers = []
+    for answer in said:
         try:
-            found.append(question.read(one))
+            answers.append(question.read(answer))
         except UserError:
             continue
-    return found
+    return answers
 
 
 @dataclass
@@ -65,20 +65,20 @@ class QuickCheck:
     tries: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        kept = record.kept("quick check", self.key) if self.key else None
-        self.tries = self.tries or _restored(self.question, (kept or {}).get("tries", []))
+        entry = record.kept("quick check", self.key) if self.key else None
+        self.tries = self.tries or _restored(self.question, (entry or {}).get("tries", []))
 
     @property
     def solved(self) -> bool:
-        return any(self.question.right(one) for one in self.tries)
+        return any(self.question.right(answer) for answer in self.tries)
 
     def answer(self, given: Any) -> str:
         """Answer; return the reply. `given`: a letter, a number, or a letter for each line. Raises UserError."""
-        said = self.question.read(given)
-        self.tries.append(said)
+        answer = self.question.read(given)
+        self.tries.append(answer)
         if self.key:
             record.keep("quick check", self.key, {"tries": self.tries, "solved": self.solved})
-        return self.question.reply(said)
+        return self.question.reply(answer)
 
     def show(self) -> "QuickCheck":
         """Show the question's widgets, or its text without a front end."""
@@ -107,19 +107,19 @@ class Prediction:
     choice: Any = None
 
     def __post_init__(self) -> None:
-        kept = record.kept("prediction", self.key) if self.key else None
-        before = _restored(self.question, [(kept or {}).get("said") or "?"])  # after a kernel restart
+        entry = record.kept("prediction", self.key) if self.key else None
+        before = _restored(self.question, [(entry or {}).get("said") or "?"])  # after a kernel restart
         self.said = self.said or "".join(before)
 
     def say(self, given: Any) -> str:
         """Save an answer, a letter or a number; return the reply. Raises UserError for another one."""
-        said = self.question.read(given)
+        answer = self.question.read(given)
         if self.revealed:
             return "You have already seen the result. Your first answer stays."
-        self.said = said
+        self.said = answer
         self._keep()
-        shown = f"{said})." if isinstance(self.question, Question) else f"{said}."
-        return f"Saved: {shown} The cell with the result comes back to it."
+        label = f"{answer})." if isinstance(self.question, Question) else f"{answer}."
+        return f"Saved: {label} The cell with the result comes back to it."
 
     def reveal(self, saw: str = "") -> None:
         """Show the learner's answer, the right answer, and why; call it after the result. `saw`: this run's number."""
@@ -134,10 +134,10 @@ class Prediction:
         was = f"**It was:** {self.question.named(right)}" + (f" ({saw})" if saw else "")
         if not self.said:
             return ["**You said** nothing before the run.", was, self.question.why(right)]
-        said = f"**You said:** {self.question.named(self.said)}"
+        guess = f"**You said:** {self.question.named(self.said)}"
         if self.question.right(self.said):
-            return [said, was, self.question.why(right)]
-        return [said, self.question.why(self.said), was, self.question.why(right)]  # each reason below its answer
+            return [guess, was, self.question.why(right)]
+        return [guess, self.question.why(self.said), was, self.question.why(right)]  # each reason below its answer
 
     def _keep(self) -> None:
         if self.key:
@@ -149,9 +149,9 @@ class Prediction:
         if headless():
             print(f"{self.question.lines()}\n  call say{self.question.how}, before you run the next cell")
             return self
-        self.choice, told = self.question.ask(lambda given: inline(self.say(given)), self.said)
+        self.choice, message = self.question.ask(lambda given: inline(self.say(given)), self.said)
         if self.said:
-            told.value = status("This is your earlier answer.")
+            message.value = status("This is your earlier answer.")
         return self
 
     def __repr__(self) -> str:

@@ -35,8 +35,8 @@ def show_lines(lines: list[str]) -> None:
         return
     from IPython.display import display
 
-    shown = status("<br>".join(inline(line) for line in lines))
-    display({"text/html": shown, "text/plain": "\n".join(map(plain, lines))}, raw=True)
+    markup = status("<br>".join(inline(line) for line in lines))
+    display({"text/html": markup, "text/plain": "\n".join(map(plain, lines))}, raw=True)
 
 
 def ask(text: str, answers: Sequence[str], chosen: Callable[[str], str], said: str = "") -> Any:
@@ -47,17 +47,17 @@ def ask(text: str, answers: Sequence[str], chosen: Callable[[str], str], said: s
 
     options = [(f"{LETTERS[i]}) {plain(answer)}", LETTERS[i]) for i, answer in enumerate(answers)]
     choice = w.RadioButtons(options=options, value=said or None, layout={"width": "100%"})
-    told = w.HTML()
+    message = w.HTML()
 
     def change(event: Any) -> None:
         if event["new"] is not None:
-            told.value = status(chosen(event["new"]))
+            message.value = status(chosen(event["new"]))
 
     choice.observe(change, "value")
-    box = page.form([w.HTML(status(f"<b>{inline(text)}</b>")), choice, told])
+    box = page.form([w.HTML(status(f"<b>{inline(text)}</b>")), choice, message])
     box.add_class("bugzoo-check")
     page.keep(page.put(box), "\n".join([plain(text), *(name for name, _ in options), "Run this cell to answer."]))
-    return choice, told
+    return choice, message
 
 
 def ask_number(text: str, chosen: Callable[[Any], str], said: str = "") -> Any:
@@ -69,12 +69,12 @@ def ask_number(text: str, chosen: Callable[[Any], str], said: str = "") -> Any:
     field = w.Text(value=said, placeholder="a number, such as 0.7 or 1e-3", layout={"width": "260px"})
     button = w.Button(description="Answer", icon="check")
     carried = page.Carried(button, number=field)
-    told = w.HTML()
-    button.on_click(lambda _: answering(chosen, str(carried.values()["number"]), told))
-    box = page.form([w.HTML(status(f"<b>{inline(text)}</b>")), w.HBox([field, button]), carried.box, told])
+    message = w.HTML()
+    button.on_click(lambda _: answering(chosen, str(carried.values()["number"]), message))
+    box = page.form([w.HTML(status(f"<b>{inline(text)}</b>")), w.HBox([field, button]), carried.box, message])
     box.add_class("bugzoo-check")
     page.keep(page.put(box), f"{plain(text)}\nRun this cell to answer.")
-    return Controls(field=field, button=button), told
+    return Controls(field=field, button=button), message
 
 
 def answering(chosen: Callable[[Any], str], given: Any, told: Any) -> None:
@@ -90,17 +90,17 @@ class Controls:
 
     def __init__(self, **widgets: Any) -> None:
         self.__dict__.update(widgets)
-        self._all = [one for some in widgets.values() for one in (some if isinstance(some, list) else [some])]
+        self._all = [control for some in widgets.values() for control in (some if isinstance(some, list) else [some])]
 
     def __getattr__(self, name: str) -> Any:  # for type checkers: the names come from the question
         raise AttributeError(name)
 
     @property
     def disabled(self) -> bool:
-        return all(getattr(one, "disabled", True) for one in self._all)
+        return all(getattr(control, "disabled", True) for control in self._all)
 
     @disabled.setter
     def disabled(self, to: bool) -> None:
-        for one in self._all:
-            if one.has_trait("disabled"):
-                one.disabled = to
+        for control in self._all:
+            if control.has_trait("disabled"):
+                control.disabled = to

@@ -56,23 +56,23 @@ def text_table(
     `places`: what is added to the names of the two runs.
     """
     bad = first_bad(points) if explain else None
-    wanted = {round(1 + i * (len(points) - 1) / max(1, rows - 1)) for i in range(rows)} if points else set()
+    sampled = {round(1 + i * (len(points) - 1) / max(1, rows - 1)) for i in range(rows)} if points else set()
     if bad:
-        wanted |= {bad[0] - 1, bad[0], bad[0] + 1}
+        sampled |= {bad[0] - 1, bad[0], bad[0] + 1}
     healthy = {step: (loss, norm) for step, loss, norm in twin_points}
     head = f"{'step':>6}  {'loss':>9}  {'grad norm':>9}"
     lines = [head + (f"   {'healthy':>9}  {'grad norm':>9}" if healthy else "")]
     for step, loss, norm in points:
-        if step in wanted:
+        if step in sampled:
             line = f"{step:>6}  {loss:>9.4g}  {norm:>9.4g}"
             if step in healthy:
                 line += f"   {healthy[step][0]:>9.4g}  {healthy[step][1]:>9.4g}"
             if bad and step == bad[0]:
                 line += "   <- first non-finite"
             lines.append(line)
-    for label, one in ((f"this run{places[0]}", run), (f"healthy{places[1]}", twin)):
-        if one is not None:
-            outcome, steps, metrics = _end(one)
+    for label, training in ((f"this run{places[0]}", run), (f"healthy{places[1]}", twin)):
+        if training is not None:
+            outcome, steps, metrics = _end(training)
             numbers = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
             lines.append(f"{label}: {ending(outcome, steps, explain)}" + (f"; validation {numbers}" if numbers else ""))
     return "\n".join(lines)
@@ -115,8 +115,8 @@ def picture(
 def _curves(points: Sequence[Point], run: Any) -> dict[str, Any] | None:
     if not points:
         return None
-    both = {"losses": [point[1] for point in points], "grad_norms": [point[2] for point in points]}
-    return both | {"validation": validation(run)}
+    curves = {"losses": [point[1] for point in points], "grad_norms": [point[2] for point in points]}
+    return curves | {"validation": validation(run)}
 
 
 def validation(run: Any) -> list[list[tuple[int, float]]]:
@@ -126,7 +126,7 @@ def validation(run: Any) -> list[list[tuple[int, float]]]:
     if isinstance(run, Curve):
         end = run.metrics.get("loss")
         return [[(len(run.steps), float(end))]] if end is not None and run.steps else []
-    return [one.points for one in run.trace.validation]
+    return [curve.points for curve in run.trace.validation]
 
 
 def last_number(points: Sequence[Point], ended: bool = False) -> str:
@@ -134,7 +134,7 @@ def last_number(points: Sequence[Point], ended: bool = False) -> str:
     if not points:
         return "no step yet"
     step, loss, norm = points[-1]
-    shown = f"{loss:.4g}" if math.isfinite(loss) else f"{loss}"
-    measured = any(math.isfinite(one) for _, _, one in points) or math.isinf(norm)
-    numbers = f"loss {shown} · gradient norm {f'{norm:.3g}' if measured else 'not measured'}"
+    digits = f"{loss:.4g}" if math.isfinite(loss) else f"{loss}"
+    measured = any(math.isfinite(gradient) for _, _, gradient in points) or math.isinf(norm)
+    numbers = f"loss {digits} · gradient norm {f'{norm:.3g}' if measured else 'not measured'}"
     return f"last {numbers}" if ended else f"step {step} · {numbers}"

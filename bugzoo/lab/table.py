@@ -39,7 +39,7 @@ class Table:
             max(len(row[0]) for row in rows),
             *(max(map(len, column)) for column in list(zip(*whole, strict=True))[1:]),
         ]
-        return "\n".join("   ".join(f"{one:{n}}" for one, n in zip(row, wide, strict=False)).rstrip() for row in rows)
+        return "\n".join("   ".join(f"{cell:{n}}" for cell, n in zip(row, wide, strict=False)).rstrip() for row in rows)
 
     def html(self) -> str:
         """Return it as an HTML table: the words of causes that look alike stand once, in a cell that spans their rows."""
@@ -50,11 +50,11 @@ class Table:
     def tones(self) -> dict[str, str]:
         """Return word -> color: two words of one column share a color only if the column has more words than TONES."""
         columns = list(zip(*(words for _, words in self.groups), strict=True))
-        found: dict[str, str] = {}
+        tones: dict[str, str] = {}
         for word in dict.fromkeys(word for _, words in self.groups for word in words if word not in self.quiet):
-            beside = [found[other] for column in columns if word in column for other in set(column) & set(found)]
-            found[word] = min(TONES, key=lambda tone: (beside.count(tone), list(found.values()).count(tone)))
-        return found
+            beside = [tones[other] for column in columns if word in column for other in set(column) & set(tones)]
+            tones[word] = min(TONES, key=lambda tone: (beside.count(tone), list(tones.values()).count(tone)))
+        return tones
 
     def __repr__(self) -> str:
         return f"<Table of {len(self.checks)} checks: {len(self.groups)} groups of causes>"
@@ -66,14 +66,14 @@ def table(said: Mapping[str, Mapping[str, str]], quiet: Collection[str] = ()) ->
     It is an HTML table, and text where there is no front end. Raises UserError for no causes, no checks, a cause that lacks
     a check or has another one, and for a word that is empty or no text.
     """
-    made = _table(said, quiet)
+    grid = _table(said, quiet)
     if headless() or kernel() is None:
-        print(made.text() + (f"\n{_where().strip()}" if _where() else ""))
+        print(grid.text() + (f"\n{_where().strip()}" if _where() else ""))
     else:
         from IPython.display import display
 
-        display({"text/html": made.html(), "text/plain": made.text()}, raw=True)
-    return made
+        display({"text/html": grid.html(), "text/plain": grid.text()}, raw=True)
+    return grid
 
 
 def _table(said: Mapping[str, Mapping[str, str]], quiet: Collection[str]) -> Table:

@@ -23,15 +23,15 @@ def try_out(name: str, answer: Any) -> Any:
     task = course.load(number).task(key)
     if isinstance(answer, Solution):  # this cell was run again without the cell of the learner's code
         answer = answer.beside
-    found = verdict(task.judge, answer, name)
+    judgement = verdict(task.judge, answer, name)
     failed = list((record.kept("task", name) or {}).get("versions", []))
-    if not found.held and (code := version(answer)) not in (*failed, _stub(task.stub, answer, key)):
+    if not judgement.held and (code := version(answer)) not in (*failed, _stub(task.stub, answer, key)):
         failed.append(code)
-    record.keep("task", name, {"held": found.held, "tries": len(failed), "versions": failed})
-    if found.held:
-        print("\n".join([*found.lines, "All checks pass. The lesson continues with your code."]))
+    record.keep("task", name, {"held": judgement.held, "tries": len(failed), "versions": failed})
+    if judgement.held:
+        print("\n".join([*judgement.lines, "All checks pass. The lesson continues with your code."]))
         return answer
-    print("\n".join(_failed(found, hinted=len(failed) > 1)))
+    print("\n".join(_failed(judgement, hinted=len(failed) > 1)))
     return Solution(solution(task.solution, answer, key), answer)
 
 
@@ -45,15 +45,15 @@ def _stub(text: str, answer: Any, key: str) -> str:
 
 def _failed(found: "Verdict", hinted: bool) -> list[str]:
     """Return what a learner whose code fails reads: the failed cases, how many pass, and one hint at most."""
-    told = [line for good, line in zip(found.good, found.lines, strict=True) if not good]
+    lines = [line for good, line in zip(found.good, found.lines, strict=True) if not good]
     if found.given and all(value is None for value in found.given):
-        told = [line for line in told if RAISED not in line]  # the judge's own errors on None
-        told = ["It returned None each time: the body is empty, or a `return` is missing.", *told]
+        lines = [line for line in lines if RAISED not in line]  # the judge's own errors on None
+        lines = ["It returned None each time: the body is empty, or a `return` is missing.", *lines]
     if passed := sum(found.good):
-        told.append(f"  {passed} of {len(found.good)} checks pass.")
+        lines.append(f"  {passed} of {len(found.good)} checks pass.")
     if hinted and found.hint:
-        told.append(f"Hint: {found.hint}")
-    return [*told, "The lesson continues with the solution for now. Change your code and run both cells again."]
+        lines.append(f"Hint: {found.hint}")
+    return [*lines, "The lesson continues with the solution for now. Change your code and run both cells again."]
 
 
 class Solution:
@@ -95,19 +95,19 @@ def verdict(judge: str, answer: Any, name: str = "") -> Verdict:
     """Run a task's judge on an answer. What the answer raises is a check that does not pass."""
     names: dict[str, Any] = {"__name__": "judge"}
     exec(compile(judge, FILE.format(name), "exec"), names)
-    found = Verdict()
+    judgement = Verdict()
     try:
-        for check in names["judge"](_listening(answer, found.given)):
-            found.add(*check)
+        for check in names["judge"](_listening(answer, judgement.given)):
+            judgement.add(*check)
     except Exception as error:
-        found.add(False, _raised(error, FILE.format(name)))
-    return found
+        judgement.add(False, _raised(error, FILE.format(name)))
+    return judgement
 
 
 def judged(judge: str, answer: Any, name: str = "") -> tuple[bool, list[str], list[Any]]:
     """Return (whether all checks pass, a line for each check, what the answer returned each time)."""
-    found = verdict(judge, answer, name)
-    return found.held, found.lines, found.given
+    judgement = verdict(judge, answer, name)
+    return judgement.held, judgement.lines, judgement.given
 
 
 def solution(text: str, beside: Any, name: str) -> Any:

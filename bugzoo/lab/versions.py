@@ -24,7 +24,7 @@ def _parts(answer: Any, seen: set[int]) -> Iterator[str]:
         return
     seen.add(id(answer))
     yield from _code(answer.__code__)
-    yield from (repr(one) for one in answer.__defaults__ or () if isinstance(one, PLAIN))
+    yield from (repr(default) for default in answer.__defaults__ or () if isinstance(default, PLAIN))
     for name in _names(answer.__code__):
         beside = answer.__globals__.get(name)
         # a helper in the same notebook; functions of a library have another module's name
@@ -39,19 +39,19 @@ def _module(function: types.FunctionType) -> Any:
 def _names(code: types.CodeType) -> Iterator[str]:
     """Return the global names that the code and the functions within it use."""
     yield from code.co_names
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            yield from _names(one)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
 
 
 def _code(code: types.CodeType) -> Iterator[str]:
     yield code.co_code.hex()
     yield repr((code.co_names, code.co_varnames))
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            yield from _code(one)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _code(constant)
         else:
-            yield _constant(one)
+            yield _constant(constant)
 
 
 def _constant(one: Any) -> str:

@@ -101,12 +101,12 @@ class LiveView:
             self.case, self.next_case = self.next_case, None
         self._twin_points, self._twin_run, self.first_point_seconds, self._marks = [], None, None, []
         wants_twin = self.show_twin and self.case.twin is not None
-        known = healthy_twin.known(self.case) if wants_twin else None
-        if known:
-            self._twin_points, self._twin_run = known
+        cached = healthy_twin.known(self.case) if wants_twin else None
+        if cached:
+            self._twin_points, self._twin_run = cached
         quiet = headless()
         cap = self.cap if quiet else None
-        self._twin = healthy_twin.engine(self.case, cap) if wants_twin and not known else None
+        self._twin = healthy_twin.engine(self.case, cap) if wants_twin and not cached else None
         pace = self.pace if self.pace is not None else 60 if self.widgets else 0
         self._engine = Engine(self.case.source, self.case.file, pace=pace, cap=cap, job=self.case.job)
         if quiet and self.pause_at is None:
@@ -279,18 +279,18 @@ class LiveView:
                 healthy_twin.keep(self.case, self._twin)
                 self._twin_points, self._twin_run = self._twin.points, self._twin.run
             engine.start()
-            drawn = 0
-            while not engine.ended or drawn < len(engine.points):
+            count = 0
+            while not engine.ended or count < len(engine.points):
                 points = list(engine.points)
                 if self.widgets:
-                    self.widgets.update(which, points if len(points) > drawn else None, self._twin_points)
+                    self.widgets.update(which, points if len(points) > count else None, self._twin_points)
                     self.widgets.chart.validate(which, engine.validation)
                 if points and self.first_point_seconds is None:
                     self.first_point_seconds = time.monotonic() - begin
-                drawn = len(points)
+                count = len(points)
                 if not engine.ended:
                     # the first point is sent at once, the others at fixed intervals
-                    engine._done.wait(REFRESH if drawn else 0.01)
+                    engine._done.wait(REFRESH if count else 0.01)
         try:
             self._finish()
         finally:

@@ -88,8 +88,8 @@ class ViewWidgets:
         # not view.state: reading it lets a held run continue
         engine = self.view._engine if which == "broken" else self.view._twin
         state = "twin" if which == "healthy" else engine.state if engine else "ready"
-        shown = points or (engine.points if engine else [])
-        self._label("running" if state == "ended" else state, " · " + summary.last_number(shown) if shown else "")
+        latest = points or (engine.points if engine else [])
+        self._label("running" if state == "ended" else state, " · " + summary.last_number(latest) if latest else "")
 
     def ended(self) -> None:
         """Show how the run ended, and send the whole figure once more."""

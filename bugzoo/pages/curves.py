@@ -25,8 +25,8 @@ def draw(faults: Sequence[Fault], folder: Path, progress: Progress | None = None
     chosen = [fault for fault in faults if not fault.needs.cuda]
     pairs = [_jobs(fault) for fault in chosen]
     jobs = {_key(job): job for pair in pairs for job in pair}
-    found = {key: kept.read(key) for key in jobs}
-    todo = [key for key, known in found.items() if known is None]
+    results = {key: kept.read(key) for key in jobs}
+    todo = [key for key, stored in results.items() if stored is None]
 
     if progress and todo:
         progress(0, len(todo))
@@ -34,24 +34,24 @@ def draw(faults: Sequence[Fault], folder: Path, progress: Progress | None = None
 
     def keep(index: int, run: Any) -> None:  # at once, so that Ctrl-C loses only the current runs
         nonlocal done
-        found[todo[index]] = known = _known(run)
+        results[todo[index]] = entry = _known(run)
         if not run.trouble:
-            kept.write(todo[index], known)
+            kept.write(todo[index], entry)
         done += 1
         if progress:
             progress(done, len(todo))
 
     run_all(run_job, [jobs[key] for key in todo], on_done=keep)
-    drawn = {}
+    files = {}
     for fault, (broken, healthy) in zip(chosen, pairs, strict=True):
-        seen, twin = found[_key(broken)] or {}, found[_key(healthy)] or {}
+        faulty, twin = results[_key(broken)] or {}, results[_key(healthy)] or {}
         file = folder / f"{fault.id}.svg"
         file.parent.mkdir(parents=True, exist_ok=True)
-        numbers = {"broken": _numbers(seen), "healthy": _numbers(twin), "first_non_finite": seen.get("first")}
+        numbers = {"broken": _numbers(faulty), "healthy": _numbers(twin), "first_non_finite": faulty.get("first")}
         figure = see_through(picture(numbers, ink=GREY))
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-        drawn[fault.id] = file
-    return drawn
+        files[fault.id] = file
+    return files
 
 
 def _jobs(fault: Fault) -> tuple[Any, Any]:

@@ -35,12 +35,15 @@ def page(report: Report, tests: Mapping[str, Any]) -> str:
         loss=_loss(report.run) if ran else "",
         contracts=contracts(),
         excerpts={
-            one.line: _excerpt(lines, one.line) for one in report.remaining if one.line and one.line <= len(lines)
+            entry.line: _excerpt(lines, entry.line)
+            for entry in report.remaining
+            if entry.line and entry.line <= len(lines)
         },
         readings=[
-            (one, next_test(one.could_be[0], one.could_be[1:]) if one.could_be else None) for one in report.readings
+            (entry, next_test(entry.could_be[0], entry.could_be[1:]) if entry.could_be else None)
+            for entry in report.readings
         ],
-        findings=[one for one in report.findings if one.silenced or not one.effect],
+        findings=[entry for entry in report.findings if entry.silenced or not entry.effect],
         fired=[(v, _numbers(v), _picture(v.instrument, report.run)) for v in report.verdicts if v.fired],
         quiet=[verdict for verdict in report.verdicts if not verdict.fired],
         unchecked=unchecked,

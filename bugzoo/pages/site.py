@@ -131,8 +131,8 @@ def _make(config: Path) -> None:
     from mkdocs.config import load_config
     from mkdocs.exceptions import Abort
 
-    said = io.StringIO()
-    listening = logging.StreamHandler(said)
+    messages = io.StringIO()
+    listening = logging.StreamHandler(messages)
     listening.setLevel(logging.WARNING)
     log = logging.getLogger("mkdocs")
     log.addHandler(listening)
@@ -140,6 +140,6 @@ def _make(config: Path) -> None:
         with redirect_stderr(io.StringIO()):
             make(load_config(str(config)))
     except Abort:
-        raise UserError(f"The pages have dead links:\n{said.getvalue().strip()}") from None
+        raise UserError(f"The pages have dead links:\n{messages.getvalue().strip()}") from None
     finally:
         log.removeHandler(listening)

@@ -61,9 +61,9 @@ def number(value: float | str | None) -> str:
 
 def span(values: Iterable[float | str | None]) -> str:
     """Return the range from the lowest to the highest number."""
-    known = list(values)
-    finite = sorted(value for value in known if isinstance(value, int | float))
-    other = sorted({number(value) for value in known if not isinstance(value, int | float)})
+    listed = list(values)
+    finite = sorted(value for value in listed if isinstance(value, int | float))
+    other = sorted({number(value) for value in listed if not isinstance(value, int | float)})
     ends = list(dict.fromkeys(number(value) for value in (finite[:1] + finite[-1:])))
     return ", ".join([" to ".join(ends), *other] if ends else other) or "none"
 

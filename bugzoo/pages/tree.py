@@ -40,13 +40,13 @@ class Node:
 
 def fired(faults: Iterable[Fault]) -> dict[str, dict[str, float]]:
     """Return the ledger's shares for each fault that is proved on some program."""
-    found: dict[str, dict[str, float]] = {}
+    shares: dict[str, dict[str, float]] = {}
     for fault in faults:
         cells = [cell for cell in ledger.read("faults", fault.id).get("cells", {}).values() if not cell["problems"]]
         names = {name for cell in cells for name in cell["fired"]}
         if cells:
-            found[fault.id] = {name: sum(name in cell["fired"] for cell in cells) / len(cells) for name in names}
-    return found
+            shares[fault.id] = {name: sum(name in cell["fired"] for cell in cells) / len(cells) for name in names}
+    return shares
 
 
 def grow(shares: Fired, prices: Mapping[str, float], left: Iterable[str] = ()) -> Fork:
@@ -65,12 +65,12 @@ def grow(shares: Fired, prices: Mapping[str, float], left: Iterable[str] = ()) -
 
 def _divide(shares: Fired, name: str, ids: Iterable[str]) -> Node:
     node = Node()
-    for one in ids:
-        share = shares[one].get(name, 0.0)
+    for fault_id in ids:
+        share = shares[fault_id].get(name, 0.0)
         if share > 1 - SURE:
-            node.yes.append(one)
+            node.yes.append(fault_id)
         if share < SURE:
-            node.no.append(one)
+            node.no.append(fault_id)
     return node
 
 
@@ -78,12 +78,12 @@ def _bits(node: Node, of: int) -> float:
     """Return a fork's information in bits, with equally likely faults; 0 if one side holds them all."""
     if of in (len(node.yes), len(node.no)):
         return 0.0
-    both = len(node.yes) + len(node.no)
-    after = sum(len(side) / both * math.log2(len(side)) for side in (node.yes, node.no) if side)
+    total = len(node.yes) + len(node.no)
+    after = sum(len(side) / total * math.log2(len(side)) for side in (node.yes, node.no) if side)
     return max(0.0, math.log2(of) - after)
 
 
 def prices() -> dict[str, float]:
     """Return instrument -> 1, plus 1 if it calls the model again, plus 1 for each further run of the script."""
-    said: dict[str, dict[str, Any]] = {name: diagnostics.declared(name) for name in diagnostics.names()}
-    return {name: 1.0 + one.get("COST", 0) + one.get("RERUNS", 0) for name, one in said.items()}
+    declarations: dict[str, dict[str, Any]] = {name: diagnostics.declared(name) for name in diagnostics.names()}
+    return {name: 1.0 + facts.get("COST", 0) + facts.get("RERUNS", 0) for name, facts in declarations.items()}

@@ -56,12 +56,12 @@ def draw(name: str, data: Any, ax: Any) -> Any:
 def _default(name: str, data: Any, ax: Any) -> None:
     """Draw the numbers that the instrument's judge shows as bars: shares from 0 to 1, others on a common scale."""
     numbers = numbers_of(data, name)
-    shown: dict[str, float] = instrument(name).judge(numbers).numbers if numbers else {}
+    readings: dict[str, float] = instrument(name).judge(numbers).numbers if numbers else {}
     prepare(ax, question(name))
     ax.title.set_wrap(True)
-    if not bars(ax, {key.replace("_", " "): value for key, value in shown.items()}):
+    if not bars(ax, {key.replace("_", " "): value for key, value in readings.items()}):
         absent(ax, "this instrument measured nothing")
-    elif all(0 <= value <= 1 for value in shown.values()):
+    elif all(0 <= value <= 1 for value in readings.values()):
         ax.set_xlim(0, 1.1)
     else:
         ax.set_xscale("symlog", linthresh=1e-3)

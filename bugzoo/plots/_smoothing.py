@@ -24,14 +24,14 @@ def smoothed(values: Sequence[float] | np.ndarray, width: int) -> np.ndarray:
     of its own steps only: after a spike of 1e20, the difference of two cumulative sums would be off by its rounding.
     """
     raw = np.asarray(values, dtype=np.float64)
-    known = np.isfinite(raw)
+    finite = np.isfinite(raw)
     if width <= 1 or not len(raw):
-        return np.where(known, raw, np.nan)
-    steps, total, count = np.where(known, raw, 0.0), np.zeros(len(raw)), np.zeros(len(raw))
+        return np.where(finite, raw, np.nan)
+    steps, total, count = np.where(finite, raw, 0.0), np.zeros(len(raw)), np.zeros(len(raw))
     for back in range(min(width, len(raw))):  # in this order for every length: equal steps, equal means
         total[back:] += steps[: len(raw) - back]
-        count[back:] += known[: len(raw) - back]
-    return np.where(known, total / np.maximum(count, 1), np.nan)
+        count[back:] += finite[: len(raw) - back]
+    return np.where(finite, total / np.maximum(count, 1), np.nan)
 
 
 def smoothed_label(name: str, width: int) -> str:
@@ -46,7 +46,7 @@ def comparable(
 
     A training loss that is divided by something else, such as the tokens of an update, stands for another number.
     """
-    finite = [one for one in losses if math.isfinite(one)]
+    finite = [number for number in losses if math.isfinite(number)]
     if not finite:
         return []
     low, high = min(finite), max(finite)

@@ -61,8 +61,8 @@ def numbers_of(data: Any, instrument: str) -> dict[str, Any] | None:
     """Return measured numbers: `data` itself, or those of a Reading or a Run; None without any."""
     if not isinstance(data, Mapping | Reading):
         data = getattr(data, "readings", {}).get(instrument)
-    found = data.numbers if isinstance(data, Reading) else data
-    return dict(found) if found else None
+    numbers = data.numbers if isinstance(data, Reading) else data
+    return dict(numbers) if numbers else None
 
 
 def column(values: Any) -> np.ndarray:
@@ -81,13 +81,13 @@ def curve(ax: Any, x: Any, y: Any, label: str, colour: str, style: str = "-") ->
 
 def bars(ax: Any, values: Mapping[str, float | None], limit: float | None = None, colour: str = THIS_RUN) -> bool:
     """Draw horizontal bars with numbers, the limit as a dashed line; return False if no value is finite."""
-    known = {key: float(value) for key, value in values.items() if value is not None and math.isfinite(float(value))}
-    if not known:
+    finite = {key: float(value) for key, value in values.items() if value is not None and math.isfinite(float(value))}
+    if not finite:
         return False
-    places = np.arange(len(known))[::-1]
-    ax.barh(places, list(known.values()), color=colour, alpha=0.85)
-    ax.set_yticks(places, list(known), color=GREY)
-    for place, value in zip(places, known.values(), strict=True):
+    places = np.arange(len(finite))[::-1]
+    ax.barh(places, list(finite.values()), color=colour, alpha=0.85)
+    ax.set_yticks(places, list(finite), color=GREY)
+    for place, value in zip(places, finite.values(), strict=True):
         ax.text(value, place, f" {value:.3g}", color=GREY, va="center", fontsize=8)
     if limit is not None:
         ax.axvline(limit, color=GREY, linestyle="--", linewidth=1)

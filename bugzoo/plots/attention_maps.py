@@ -22,8 +22,8 @@ def measure(weights: Any, visible: Any) -> tuple[float, float]:
 
     `weights`: (time, time); `visible`: (time, time), True where a row may read a column.
     """
-    values, seen = np.asarray(weights, dtype=np.float64), np.asarray(visible, dtype=bool)
-    return float(np.where(seen, 0.0, values).max()), float(values.sum(axis=1).min())
+    values, mask = np.asarray(weights, dtype=np.float64), np.asarray(visible, dtype=bool)
+    return float(np.where(mask, 0.0, values).max()), float(values.sum(axis=1).min())
 
 
 def picture(maps: Mapping[str, Any], visible: Any) -> Figure:
@@ -31,15 +31,15 @@ def picture(maps: Mapping[str, Any], visible: Any) -> Figure:
 
     Raises ValueError if a map has another shape than `visible`.
     """
-    seen = np.asarray(visible, dtype=bool)
+    mask = np.asarray(visible, dtype=bool)
     figure = Figure(figsize=(3.5 * len(maps), 3.3), layout="constrained")
     grid = figure.add_gridspec(1, 2 * len(maps), width_ratios=(4, 1) * len(maps))
     for number, (name, weights) in enumerate(maps.items()):
         values = np.asarray(weights, dtype=np.float64)
-        if values.shape != seen.shape:
-            raise ValueError(f"the map {name!r} has the shape {values.shape}, and `visible` has {seen.shape}")
+        if values.shape != mask.shape:
+            raise ValueError(f"the map {name!r} has the shape {values.shape}, and `visible` has {mask.shape}")
         square, beside = figure.add_subplot(grid[0, 2 * number]), figure.add_subplot(grid[0, 2 * number + 1])
-        _square(square, name, values, seen)
+        _square(square, name, values, mask)
         _sums(beside, values)
     figure.patch.set_alpha(0.0)
     return figure

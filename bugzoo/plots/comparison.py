@@ -55,8 +55,8 @@ def draw(
     for row, (step, text) in enumerate(sorted(marks)):
         _mark(upper, lower, step, text, row, ink)
     for called, colour, run in runs:
-        shown = comparable((run or {}).get("validation", ()), (run or {}).get("losses", ()))
-        for number, curve in enumerate(shown):
+        validations = comparable((run or {}).get("validation", ()), (run or {}).get("losses", ()))
+        for number, curve in enumerate(validations):
             _validation(upper, curve, colour, "" if number else f"{called}, validation")
     _shade(upper, (numbers.get("broken") or {}).get("losses", ()), ink)
     upper.legend(frameon=False, loc="best", labelcolor=ink)
@@ -118,7 +118,7 @@ def save(numbers: Mapping[str, Any], path: Path, title: str = "") -> Path:
     """
     # no date in the file: the same numbers give the same bytes
     extra: dict[str, Any] = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
-    drawn = io.BytesIO()
-    picture(numbers, title).savefig(drawn, format=path.suffix.lstrip("."), dpi=130, **extra)
-    write_atomic(path, drawn.getvalue())
+    image = io.BytesIO()
+    picture(numbers, title).savefig(image, format=path.suffix.lstrip("."), dpi=130, **extra)
+    write_atomic(path, image.getvalue())
     return path

@@ -27,9 +27,9 @@ def measure(losses: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
 def picture(runs: Mapping[str, Sequence[float]]) -> Figure:
     """Return the figure: one plot for each run, name -> losses, with a logarithmic axis of one ratio for all."""
     figure = Figure(figsize=(4 * len(runs), 2.8), layout="constrained")
-    found = {name: measure(losses) for name, losses in runs.items()}
-    ratio = max(values.max() / values.min() for _, values in found.values())
-    for ax, (name, (steps, values)) in zip(figure.subplots(1, len(runs), squeeze=False)[0], found.items(), strict=True):
+    lines = {name: measure(losses) for name, losses in runs.items()}
+    ratio = max(values.max() / values.min() for _, values in lines.values())
+    for ax, (name, (steps, values)) in zip(figure.subplots(1, len(runs), squeeze=False)[0], lines.items(), strict=True):
         _style.prepare(ax, name, "step", "loss, logarithmic")
         ax.plot(steps, values, color=_style.THIS_RUN, marker="o", markersize=4, linewidth=1.4)
         ax.set_yscale("log")

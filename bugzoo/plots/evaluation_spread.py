@@ -46,7 +46,7 @@ def _dots(ax: Any, place: int, accuracies: Sequence[float]) -> None:
     color, marker = (_style.BLUE, "s") if low == high else (_style.RED, "o")
     across = place + np.linspace(-0.3, 0.3, len(accuracies))
     ax.plot(across, accuracies, marker, color=color, markersize=4.5, alpha=0.85)
-    said = f"{low:.3f} each time" if low == high else f"{low:.3f} to {high:.3f}"
+    text = f"{low:.3f} each time" if low == high else f"{low:.3f} to {high:.3f}"
     ax.annotate(
-        said, (place, high), (0, 7), textcoords="offset points", color=_style.GREY, ha="center", va="bottom", fontsize=9
+        text, (place, high), (0, 7), textcoords="offset points", color=_style.GREY, ha="center", va="bottom", fontsize=9
     )

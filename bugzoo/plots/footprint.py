@@ -18,12 +18,12 @@ FEW = 3
 
 def measure(model: Any) -> dict[str, np.ndarray]:
     """Return name of each weight with two or more axes -> (units, inputs), 1.0 where it is not finite."""
-    found = {}
+    matrices = {}
     for name, weight in model.named_parameters():
         if weight.dim() >= 2:
             flat = weight.detach().flatten(1).cpu()
-            found[name.removesuffix(".weight")] = (~flat.isfinite()).double().numpy()
-    return found
+            matrices[name.removesuffix(".weight")] = (~flat.isfinite()).double().numpy()
+    return matrices
 
 
 def draw(name: str, lost: np.ndarray, ax: Any) -> None:
@@ -43,9 +43,9 @@ def draw(name: str, lost: np.ndarray, ax: Any) -> None:
 
 def picture(model: Any) -> Figure:
     """Return all matrices side by side, the first layer on the left."""
-    found = measure(model)
-    figure = Figure(figsize=(3.0 * len(found), 3.4), layout="constrained")
-    for ax, (name, lost) in zip(figure.subplots(1, len(found), squeeze=False)[0], found.items(), strict=True):
+    matrices = measure(model)
+    figure = Figure(figsize=(3.0 * len(matrices), 3.4), layout="constrained")
+    for ax, (name, lost) in zip(figure.subplots(1, len(matrices), squeeze=False)[0], matrices.items(), strict=True):
         draw(name, lost, ax)
     figure.supxlabel(
         "blue: finite · orange: not finite · the backward pass comes from the right", color=GREY, fontsize=9

@@ -15,13 +15,13 @@ def draw(data: Any, ax: Any) -> None:
     numbers = numbers_of(data, "gradient_health")
     if numbers and numbers.get("names"):
         norms, total = column(numbers["norms"]), float(numbers["total_norm"])
-        shown = np.maximum(norms, 1e-30)
+        points = np.maximum(norms, 1e-30)
         prepare(ax, "Gradient norm by layer (median over steps)", "", "norm")
-        ax.plot(range(len(norms)), shown, "o-", color=THIS_RUN, markersize=5, linewidth=1, label="one layer")
+        ax.plot(range(len(norms)), points, "o-", color=THIS_RUN, markersize=5, linewidth=1, label="one layer")
         ax.axhline(max(total, 1e-30), color=GREY, linestyle="--", linewidth=1, label="all layers together")
         ax.set_yscale("log")
         # points, not bars: a log axis has no zero to start from. Below two decades the axis exaggerates differences
-        low, high = min(shown.min(), total or 1e-30), max(shown.max(), total)
+        low, high = min(points.min(), total or 1e-30), max(points.max(), total)
         ax.set_ylim(low / 3, max(high * 3, low * 30))
         every = -(-len(norms) // LABELS)
         ax.set_xticks(range(0, len(norms), every), numbers["names"][::every], rotation=60, ha="right", fontsize=7)

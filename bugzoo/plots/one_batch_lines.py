@@ -22,8 +22,8 @@ def picture(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], limit
     _style.prepare(ax, "", "optimizer step on the same batch", "loss (nats)")
     ax.set_yscale("log")
     for (name, (steps, losses)), colour, line in zip(curves.items(), COLOURS, LINES, strict=False):
-        shown = [loss if loss > 0 and math.isfinite(loss) else math.nan for loss in losses]
-        ax.plot(steps, shown, color=colour, linestyle=line, linewidth=1.8, label=name)
+        points = [loss if loss > 0 and math.isfinite(loss) else math.nan for loss in losses]
+        ax.plot(steps, points, color=colour, linestyle=line, linewidth=1.8, label=name)
     top = max((loss for _, losses in curves.values() for loss in losses if math.isfinite(loss)), default=1.0)
     ax.set_ylim(top=2 * top)
     last = max((steps[-1] for steps, _ in curves.values() if len(steps)), default=1)

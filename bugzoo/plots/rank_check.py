@@ -11,11 +11,11 @@ def draw(data: Any, ax: Any) -> None:
     """Draw from `data`, a Run with ranks."""
     prepare(ax, "Loss by rank", "step", "loss")
     ranks = list(getattr(data, "ranks", []))
-    drawn = [
+    lines = [
         curve(ax, run.trace.step, run.trace.loss, f"rank {i}", _COLOURS[i % 4], STYLES[i // 4 % 4 if i >= 4 else i % 4])
         for i, run in enumerate(ranks)
     ]
-    if not any(drawn):
+    if not any(lines):
         absent(ax, "the script ran in one process")
         return
     legend(ax)

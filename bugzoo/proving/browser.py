@@ -23,8 +23,8 @@ def gone_through(kind: str, names: Iterable[str]) -> bool:
 
     pytest's output goes to stderr. Pictures are in artefacts/browser. A machine without Chromium or Playwright fails.
     """
-    asked = [f"{TEST}::test_{kind}[{name}-{way}]" for name in names for way in WAYS]
-    if not asked:
+    tests = [f"{TEST}::test_{kind}[{name}-{way}]" for name in names for way in WAYS]
+    if not tests:
         return True  # without a test's name pytest would run all of them
-    command = [sys.executable, "-m", "pytest", "-p", "no:nbval", "-v", "--timeout=1800", *asked]
+    command = [sys.executable, "-m", "pytest", "-p", "no:nbval", "-v", "--timeout=1800", *tests]
     return subprocess.call(command, cwd=root(), env=os.environ | {"BUGZOO_NEED_BROWSER": "1"}, stdout=sys.stderr) == 0

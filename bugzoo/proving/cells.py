@@ -46,16 +46,16 @@ def control_key(program: str) -> str:
 
 def evidence_key(fault: Fault, first: Scenario) -> str:
     """Return the key of a cell's verdict over the seeds; `first` is the scenario of the first seed."""
-    said = (fault.evidence, fault.effect, fault.trap, fault.needs, programs.load(first.program).facts)
+    claims = (fault.evidence, fault.effect, fault.trap, fault.needs, programs.load(first.program).facts)
     by = code_of("bugzoo.proving.cells:judge_seeds")
-    return code.keyed((first.source, first.base, SEEDS, said), (code.core(), by, code.instruments(named(fault))))
+    return code.keyed((first.source, first.base, SEEDS, claims), (code.core(), by, code.instruments(named(fault))))
 
 
 def full_key(fault: Fault | None, first: Scenario) -> str:
     """Return the key of the verdict of all instruments on one seed."""
-    wanted = code.everything() | (named(fault) if fault else set())
+    instruments = code.everything() | (named(fault) if fault else set())
     by = code_of("bugzoo.proving.cells:judge_full", "bugzoo.proving.cells:judge_control")
-    return code.keyed(_texts(first), (code.core(), by, code.instruments(wanted)))
+    return code.keyed(_texts(first), (code.core(), by, code.instruments(instruments)))
 
 
 def control_about(program: str) -> str:
@@ -81,9 +81,9 @@ def judge_seeds(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Seq
             break
     alarms = [fired(result) for result in broken]
     if fault.trap:
-        for name in sorted({name for said in alarms for name in said}):
-            seen = [said[name] for said in alarms if name in said]
-            cell.problems.append(f"a trap, but {name} fires on {len(seen)} of {len(broken)} seeds: {seen[0]}")
+        for name in sorted({name for run_alarms in alarms for name in run_alarms}):
+            messages = [run_alarms[name] for run_alarms in alarms if name in run_alarms]
+            cell.problems.append(f"a trap, but {name} fires on {len(messages)} of {len(broken)} seeds: {messages[0]}")
         if set(cell.outcomes) != {"finished"}:
             cell.problems.append(f"a trap, but it ended as {', '.join(sorted(set(cell.outcomes)))}")
         return
@@ -103,11 +103,13 @@ def judge_claims(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Se
         cell.claims[text] = [claim.holds(result) for result in broken]
         cell.false_claims[text] = [claim.holds(result) for result in healthy]
         if not all(cell.claims[text]):
-            seen = [number(result, claim.left) for result in broken]
-            cell.problems.append(f"`{text}` holds on {sum(cell.claims[text])} of {len(seen)} broken runs (saw {seen})")
+            numbers = [number(result, claim.left) for result in broken]
+            cell.problems.append(
+                f"`{text}` holds on {sum(cell.claims[text])} of {len(numbers)} broken runs (saw {numbers})"
+            )
         if any(cell.false_claims[text]):
-            seen = [number(result, claim.left) for result in healthy]
-            cell.problems.append(f"`{text}` holds on {sum(cell.false_claims[text])} healthy runs (saw {seen})")
+            numbers = [number(result, claim.left) for result in healthy]
+            cell.problems.append(f"`{text}` holds on {sum(cell.false_claims[text])} healthy runs (saw {numbers})")
     _effect(cell, fault, broken, healthy)
 
 
@@ -119,23 +121,23 @@ def judge_written(cell: Cell, fault: Fault, entry: Mapping[str, Any]) -> bool:
     """
     effect = parse(fault.effect) if fault.effect else None
     evidence = [parse(text) for text in fault.evidence]
-    known = {"outcome", *entry["numbers"]}
+    names = {"outcome", *entry["numbers"]}
     fires = {*entry["fired"], *NO_INSTRUMENTS} - ({effect.instrument} - NO_INSTRUMENTS if effect else set())
-    if fault.trap or effect is None or effect.left not in known:
+    if fault.trap or effect is None or effect.left not in names:
         return False
-    if any(claim.left not in known or claim.instrument not in fires for claim in evidence):
+    if any(claim.left not in names or claim.instrument not in fires for claim in evidence):
         return False
     sides: list[list[Result]] = []
     for which in ("broken", "healthy"):
         results: list[Result] = []
         for place, outcome in enumerate(entry["outcomes"]):
             result: Result = {"outcome": outcome if which == "broken" else "finished", "numbers": {}}
-            for name, seen in entry["numbers"].items():
+            for name, numbers in entry["numbers"].items():
                 group, _, key = name.partition(".")
                 into = (
                     result.setdefault("metrics", {}) if group == "metrics" else result["numbers"].setdefault(group, {})
                 )
-                value = seen[which][place]
+                value = numbers[which][place]
                 into[key] = float(value) if isinstance(value, str) else value  # JSON has no infinity
             results.append(result)
         sides.append(results)
@@ -152,20 +154,22 @@ def _effect(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Sequenc
         agreeing = sum(claim.holds(b, h) for b, h in zip(broken, healthy, strict=True))
     cell.agreeing, cell.p = agreeing, sign_test(agreeing, len(broken))
     if agreeing < len(broken):
-        seen = cell.numbers.get(claim.left, cell.outcomes)
-        cell.problems.append(f"`{fault.effect}` on {agreeing} of {len(broken)} seeds (saw {seen})")
+        readings = cell.numbers.get(claim.left, cell.outcomes)
+        cell.problems.append(f"`{fault.effect}` on {agreeing} of {len(broken)} seeds (saw {readings})")
 
 
 def _note(cell: Cell, name: str, broken: Sequence[Result], healthy: Sequence[Result]) -> None:
     if name != "outcome":
-        both = {"broken": broken, "healthy": healthy}
-        cell.numbers[name] = {which: [number(one, name) for one in results] for which, results in both.items()}
+        sides = {"broken": broken, "healthy": healthy}
+        cell.numbers[name] = {which: [number(result, name) for result in results] for which, results in sides.items()}
 
 
 def judge_full(cell: Cell, broken: Result, healthy: Result) -> None:
     """Record which instruments fire on the first seed: on the broken run for the matrix, on its twin none."""
     cell.fired = sorted(fired(broken))
-    cell.problems += [f"{name} fires on the healthy twin: {said}" for name, said in sorted(fired(healthy).items())]
+    cell.problems += [
+        f"{name} fires on the healthy twin: {message}" for name, message in sorted(fired(healthy).items())
+    ]
 
 
 def judge_control(control: Healthy, results: Sequence[Result]) -> None:
@@ -176,8 +180,8 @@ def judge_control(control: Healthy, results: Sequence[Result]) -> None:
             control.fired.setdefault(name, []).append(message)
     ended = sorted({outcome for outcome in control.outcomes if outcome != "finished"})
     control.problems += [f"it ended as {outcome}" for outcome in ended]
-    for name, said in control.fired.items():
-        control.problems.append(f"{name} fires on {len(said)} of {len(results)} healthy runs: {said[0]}")
+    for name, messages in control.fired.items():
+        control.problems.append(f"{name} fires on {len(messages)} of {len(results)} healthy runs: {messages[0]}")
     control.problems += out_of_band(control.program, results)
 
 

@@ -77,8 +77,8 @@ class Proof:
 
     def count(self, kind: str) -> tuple[int, int]:
         """Return (as expected, all) for one kind of trial."""
-        mine = [trial for trial in self.trials if trial["kind"] == kind]
-        return sum(not trial["problems"] for trial in mine), len(mine)
+        trials = [trial for trial in self.trials if trial["kind"] == kind]
+        return sum(not trial["problems"] for trial in trials), len(trials)
 
 
 @dataclass
@@ -130,29 +130,29 @@ def check(
             place: _entry(place)["key"] for place, key in keys.items() if _stands(place, key) and not _same(place, key)
         }
         keys |= older
-    found = {} if fresh else {place: known for place in work if (known := _known(place, keys[place]))}
-    missing = [place for place in work if place not in found]
+    results = {} if fresh else {place: cached for place in work if (cached := _known(place, keys[place]))}
+    missing = [place for place in work if place not in results]
     missing.sort(key=lambda place: (_stands(place, keys[place]), ORDER.index(place[1])))
-    known = len(found)
+    cached = len(results)
 
     def keep(index: int, result: Result) -> None:
         place = missing[index]
-        found[place] = result
+        results[place] = result
         if reliable(work[place], result):
             kept.write(_cached(keys[place]), result)
         if progress:
-            progress(len(found), len(work))
+            progress(len(results), len(work))
 
     if progress:
-        progress(known, len(work))
+        progress(cached, len(work))
     try:
         run_all(prove_one, [work[place] for place in missing], executor=executor, workers=workers, on_done=keep)
     finally:  # on Ctrl-C too: the ledger gets what was proved so far, and keeps its old entries for the rest
-        bad = {place for place in work if place in found and judge(proofs[place[0]], work[place], found[place])}
+        bad = {place for place in work if place in results and judge(proofs[place[0]], work[place], results[place])}
         for name in chosen:
-            own = {place: found.get(place) for place in work if place[0] == name and place not in bad}
-            _write_down(name, own, keys)
-    return CheckReport(list(proofs.values()), time.perf_counter() - started, len(work), known, len(older))
+            expected = {place: results.get(place) for place in work if place[0] == name and place not in bad}
+            _write_down(name, expected, keys)
+    return CheckReport(list(proofs.values()), time.perf_counter() - started, len(work), cached, len(older))
 
 
 def work_of(name: str) -> dict[Place, Trial]:
@@ -162,8 +162,8 @@ def work_of(name: str) -> dict[Place, Trial]:
         (name, trial.kind, trial.name): trial
         for trial in [*exercise.kind.trials(exercise), *exercise.kind.seen(exercise)]
     }
-    for one in another.ends(exercise):
-        work |= {(name, trial.kind, f"{one.name} {trial.name}".rstrip()): trial for trial in one.kind.of_an_end(one)}
+    for end in another.ends(exercise):
+        work |= {(name, trial.kind, f"{end.name} {trial.name}".rstrip()): trial for trial in end.kind.of_an_end(end)}
     return work
 
 
@@ -181,9 +181,9 @@ def key_of(trial: Trial) -> str:
     if trial.kind in SEEN:
         return SEEN[trial.kind][1](exercise)
     how = (exercise.seeds, exercise.seconds, about(exercise), *exercise.kind.claims(exercise))
-    said = code_of("bugzoo.diagnostics.causes:says") if exercise.trap else ""
+    wording = code_of("bugzoo.diagnostics.causes:says") if exercise.trap else ""
     return code.keyed(
-        (trial.source, trial.diagnosis, conditions(exercise.scenario), how), (said, *judged_by(exercise.scenario))
+        (trial.source, trial.diagnosis, conditions(exercise.scenario), how), (wording, *judged_by(exercise.scenario))
     )
 
 
@@ -222,17 +222,17 @@ def _write_down(name: str, found: dict[Place, Result | None], keys: dict[Place, 
     A result of None means that nothing was run: an existing entry about the same is kept.
     """
     old = ledger.read("exercises", name).get("trials", {})
-    made: dict[str, dict[str, Result]] = {}
+    entries: dict[str, dict[str, Result]] = {}
     for (_, kind, title), result in found.items():
         before, key = old.get(kind, {}).get(title, {}), keys[(name, kind, title)]
         if result is None:
             if code.about(before.get("key", "")) == code.about(key):
-                made.setdefault(kind, {})[title] = before
+                entries.setdefault(kind, {})[title] = before
             continue
-        said = {part: result[part] for part in ("status", "share", "failed", "outside") if part in result}
-        made.setdefault(kind, {})[title] = ledger.newer(before, {"key": key, **said})
-    if made != old:
-        ledger.write("exercises", name, {"trials": made, "with": ledger.environment()})
+        outcome = {part: result[part] for part in ("status", "share", "failed", "outside") if part in result}
+        entries.setdefault(kind, {})[title] = ledger.newer(before, {"key": key, **outcome})
+    if entries != old:
+        ledger.write("exercises", name, {"trials": entries, "with": ledger.environment()})
 
 
 def judge(proof: Proof, trial: Trial, result: Result) -> list[str]:

@@ -16,23 +16,23 @@ def of_fault(fault: Fault) -> list[str]:
 
 
 def _cells(fault: Fault) -> Iterator[str]:
-    found = ledger.read("faults", fault.id).get("cells", {})
+    entries = ledger.read("faults", fault.id).get("cells", {})
     for program in fits(fault) if ledger.ours(fault.id) else ():
-        entry, keys = found.get(program, {}), keys_of(fault, program)
+        entry, keys = entries.get(program, {}), keys_of(fault, program)
         yield from lacks(f"{fault.id} on {program}", entry, keys, f"bugzoo verify {fault.id}")
-        if entry and (said := tried.lacks(fault, program, entry)):
-            yield f"{fault.id} on {program}: {said}; type `bugzoo verify {fault.id}`"
-    for program in set(found) - set(fits(fault)):
+        if entry and (sentence := tried.lacks(fault, program, entry)):
+            yield f"{fault.id} on {program}: {sentence}; type `bugzoo verify {fault.id}`"
+    for program in set(entries) - set(fits(fault)):
         yield f"{fault.id} no longer fits {program}; type `bugzoo verify {fault.id}`"
 
 
 def _look_alikes(fault: Fault) -> Iterator[str]:
-    found = ledger.read("faults", fault.id).get("look_alikes", {})
-    mine = {pair.look_alike.other: pair for pair in pairs(fault)} if ledger.ours(fault.id) else {}
-    for other, pair in mine.items():
+    entries = ledger.read("faults", fault.id).get("look_alikes", {})
+    expected = {pair.look_alike.other: pair for pair in pairs(fault)} if ledger.ours(fault.id) else {}
+    for other, pair in expected.items():
         key = {"key": look_alikes.key_of(pair)}
-        yield from lacks(f"{fault.id} beside {other}", found.get(other, {}), key, f"bugzoo verify {fault.id}")
-    for other in found.keys() - mine.keys():
+        yield from lacks(f"{fault.id} beside {other}", entries.get(other, {}), key, f"bugzoo verify {fault.id}")
+    for other in entries.keys() - expected.keys():
         yield f"{fault.id} no longer has the look-alike {other}; type `bugzoo verify {fault.id}`"
 
 

@@ -34,10 +34,10 @@ def lacking() -> list[str]:
     """
     waits = ledger.waiting()
     faults = catalogue.catalogue().values()
-    found = [text for fault in faults if not standing.stands(fault) for text in of_fault(fault)]
+    sentences = [text for fault in faults if not standing.stands(fault) for text in of_fault(fault)]
     with code.about_alone():
-        found += [*_controls(), *_exercises()]
-    found += _left_over()
+        sentences += [*_controls(), *_exercises()]
+    sentences += _left_over()
     waits -= {
         name
         for fault in faults
@@ -45,16 +45,16 @@ def lacking() -> list[str]:
         for name in waits
         if is_about(name, fault.id) and not _is_proved(name)
     }
-    held = {name for name in waits for text in found if is_about(text, name)}
-    said = [text for text in found if not any(is_about(text, name) for name in held)]
-    return said + [f"proofs/waiting.txt: {name} is proved or unknown; delete the line" for name in waits - held]
+    held = {name for name in waits for text in sentences if is_about(text, name)}
+    remaining = [text for text in sentences if not any(is_about(text, name) for name in held)]
+    return remaining + [f"proofs/waiting.txt: {name} is proved or unknown; delete the line" for name in waits - held]
 
 
 def _is_proved(name: str) -> bool:
     """Return whether the ledger has an entry without problems for a waiting line."""
     fault, place, other = name.split(" ")
-    found = ledger.read("faults", fault).get("cells" if place == "on" else "look_alikes", {}).get(other)
-    return bool(found) and not found.get("problems")
+    entry = ledger.read("faults", fault).get("cells" if place == "on" else "look_alikes", {}).get(other)
+    return bool(entry) and not entry.get("problems")
 
 
 def _controls() -> Iterator[str]:
@@ -67,21 +67,21 @@ def _controls() -> Iterator[str]:
 
 def _exercises() -> Iterator[str]:
     for name in exercises():
-        found, work = ledger.read("exercises", name).get("trials", {}), work_of(name)
+        entries, work = ledger.read("exercises", name).get("trials", {}), work_of(name)
         for (_, kind, title), trial in work.items():
-            entry = found.get(kind, {}).get(title, {})
+            entry = entries.get(kind, {}).get(title, {})
             yield from lacks(f"{name}: {kind} {title!r}", entry, {"key": key_of(trial)}, f"bugzoo check {name}")
-        for kind, titles in found.items():
+        for kind, titles in entries.items():
             for title in titles:
                 if (name, kind, title) not in work:
                     yield f"{name} no longer has the {kind} {title!r}; type `bugzoo check {name}`"
 
 
 def _left_over() -> Iterator[str]:
-    known = {"faults": catalogue.catalogue(), "programs": programs.names(), "exercises": exercises()}
+    names = {"faults": catalogue.catalogue(), "programs": programs.names(), "exercises": exercises()}
     for kind in ledger.KINDS:
         for name in ledger.names(kind):
-            if name not in known[kind]:
+            if name not in names[kind]:
                 yield f"proofs/{kind}/{name}.json is about something that does not exist; delete it"
     if not ledger.matrix_is_current():
         yield "proofs/matrix.md does not match the entries beside it; type `bugzoo verify`"
@@ -93,14 +93,14 @@ def sample(count: int, seed: int, progress: Callable[[int, int], None] | None = 
     Each entry has its own rank under a seed, so a new entry changes the draw by at most one.
     """
     kinds = [_ranked(of(), seed) for of in KINDS]
-    rounds = (one for some in zip_longest(*kinds) for one in some if one)
-    chosen, done, problems = list(islice(rounds, count)), [], []
+    rounds = (entry for some in zip_longest(*kinds) for entry in some if entry)
+    chosen, repeated, problems = list(islice(rounds, count)), [], []
     for what, again in chosen:
         if progress:
-            progress(len(done), len(chosen))
+            progress(len(repeated), len(chosen))
         problems += [f"{what}: {text}" for text in again()]
-        done.append(what)
-    return done, problems
+        repeated.append(what)
+    return repeated, problems
 
 
 def samples() -> Iterator[tuple[str, Again]]:
@@ -144,9 +144,9 @@ def _cell_again(fault: Fault, program: str, entry: ledger.Entry, place: int) -> 
 
 def _trial_samples() -> Iterator[tuple[str, Again]]:
     for name, exercise in exercises().items():
-        found = ledger.read("exercises", name).get("trials", {})
+        entries = ledger.read("exercises", name).get("trials", {})
         for trial in exercise.kind.trials(exercise):
-            if entry := found.get(trial.kind, {}).get(trial.name):
+            if entry := entries.get(trial.kind, {}).get(trial.name):
                 again = lambda t=trial, e=entry: _trial_again(t, e)  # noqa: E731
                 yield f"{name}, {trial.kind} {trial.name!r}", again
 
@@ -170,8 +170,8 @@ def _tried_samples() -> Iterator[tuple[str, Again]]:
 
 
 def _tried_again(fault: Fault, program: str, kind: str, name: str, written: list[str]) -> list[str]:
-    mine = tried.of_cell(Scenario(program, (fault.id,)))
-    trial = next((one for one in mine if (one.kind, one.name) == (kind, name)), None)
+    trials = tried.of_cell(Scenario(program, (fault.id,)))
+    trial = next((candidate for candidate in trials if (candidate.kind, candidate.name) == (kind, name)), None)
     if trial is None:
         return ["this submission no longer exists"]
     result = tried.grade_one((fault.id, program, trial))
@@ -183,9 +183,9 @@ def _tried_again(fault: Fault, program: str, kind: str, name: str, written: list
 
 def _look_alike_samples() -> Iterator[tuple[str, Again]]:
     for fault in catalogue.catalogue().values():
-        found = ledger.read("faults", fault.id).get("look_alikes", {})
+        entries = ledger.read("faults", fault.id).get("look_alikes", {})
         for pair in pairs(fault):
-            if pair.look_alike.other in found:
+            if pair.look_alike.other in entries:
                 yield f"{pair}", lambda p=pair: _look_alike_again(p)
 
 

@@ -30,16 +30,16 @@ PART = 0.25
 def problems(case: Scenario, progress: Progress | None = None, fresh: bool = False) -> list[str]:
     """Return why the decoy of a scenario with one fault is not proved harmless; empty if it is. Runs what is not cached."""
     sides = sides_of(case)
-    wanted = [(one.job(limits=Limits(seconds=120)), _asked(case)) for side in sides for one in side]
-    found = measured(wanted, None, progress, fresh)[0]
+    jobs = [(scenario.job(limits=Limits(seconds=120)), _asked(case)) for side in sides for scenario in side]
+    results = measured(jobs, None, progress, fresh)[0]
     size = len(SEEDS)
-    return judge(case, found[:size], found[size : 2 * size], found[2 * size :])
+    return judge(case, results[:size], results[size : 2 * size], results[2 * size :])
 
 
 def sides_of(case: Scenario) -> tuple[list[Scenario], list[Scenario], list[Scenario]]:
     """Return the runs of each seed: with fault and decoy, with the fault alone, with the decoy alone."""
-    both = [replace(case, seed=seed) for seed in SEEDS]
-    return both, [one.undecoyed() for one in both], [one.healthy() for one in both]
+    scenarios = [replace(case, seed=seed) for seed in SEEDS]
+    return scenarios, [scenario.undecoyed() for scenario in scenarios], [scenario.healthy() for scenario in scenarios]
 
 
 def _asked(case: Scenario) -> frozenset[str]:
@@ -54,14 +54,14 @@ def key_of(case: Scenario) -> str:
 
 def said(case: Scenario) -> tuple[Any, ...]:
     """Return what the proof is about: the texts of all runs, the fault's claims, and the program's facts."""
-    texts = [one.source for side in sides_of(case) for one in side]
+    texts = [scenario.source for side in sides_of(case) for scenario in side]
     return texts, [(fault.id, fault.evidence, fault.effect) for fault, _ in case.specs], case.facts
 
 
 def judge(case: Scenario, both: Sequence[Result], alone: Sequence[Result], mended: Sequence[Result]) -> list[str]:
     """Return sentences on the results of matched seeds. `alone`: the fault alone; `mended`: the decoy alone."""
     [(fault, _)] = case.specs
-    found = (
+    sentences = (
         []
         if marks(case)
         else [f"{case.decoy} adds nothing to the program, so a grader cannot see whether it is still there"]
@@ -70,13 +70,15 @@ def judge(case: Scenario, both: Sequence[Result], alone: Sequence[Result], mende
         for text in fault.evidence:
             holds = [parse(text).holds(result) for result in results]
             if not all(holds):
-                found.append(f"{side}, `{text}` holds on {sum(holds)} of {len(holds)} seeds{_shown(results, text)}")
-    for seed, one, other, healthy in zip(SEEDS, both, alone, mended, strict=True):
-        if differs := sorted(_alarms(one) ^ _alarms(other)):
-            found.append(f"seed {seed}: {', '.join(differs)} fires either with the decoy or without it, not in both")
+                sentences.append(f"{side}, `{text}` holds on {sum(holds)} of {len(holds)} seeds{_shown(results, text)}")
+    for seed, decoyed, other, healthy in zip(SEEDS, both, alone, mended, strict=True):
+        if differs := sorted(_alarms(decoyed) ^ _alarms(other)):
+            sentences.append(
+                f"seed {seed}: {', '.join(differs)} fires either with the decoy or without it, not in both"
+            )
         if still := sorted(_alarms(healthy)):
-            found.append(f"seed {seed}: with the fault repaired and the decoy left, {', '.join(still)} fires")
-    return [*found, *_outside(case, mended), *_better(case, both, alone, mended)]
+            sentences.append(f"seed {seed}: with the fault repaired and the decoy left, {', '.join(still)} fires")
+    return [*sentences, *_outside(case, mended), *_better(case, both, alone, mended)]
 
 
 def _shown(results: Sequence[Result], text: str) -> str:
@@ -92,10 +94,10 @@ def _outside(case: Scenario, mended: Sequence[Result]) -> list[str]:
     """Return sentences on runs with the decoy alone whose metric is not that of a healthy program."""
     name = case.facts["metric"]
     low, high = case.facts["tiny_healthy" if case.size == "tiny" else "healthy"]
-    seen = [number(result, f"metrics.{name}") for result in mended]
+    readings = [number(result, f"metrics.{name}") for result in mended]
     return [
         f"seed {seed}: with the fault repaired and the decoy left, {name} is {value}, not in {low:g} to {high:g}"
-        for seed, value in zip(SEEDS, seen, strict=True)
+        for seed, value in zip(SEEDS, readings, strict=True)
         if value is None or not low <= value <= high
     ]
 
@@ -109,24 +111,24 @@ def _better(case: Scenario, both: Sequence[Result], alone: Sequence[Result], men
     for text in fault.evidence:
         if parse(text).op[0] in "<>":
             lower[parse(text).left] = parse(text).op.startswith(">")
-    found = []
+    sentences = []
     for name, down in lower.items():
         removal, repair = _gain(name, down, both, alone), _gain(name, down, both, mended)
         before = [abs(value) for result in both if (value := number(result, name)) is not None and math.isfinite(value)]
         most = max(LEEWAY * sum(before) / max(len(before), 1), PART * repair if math.isfinite(repair) else 0.0)
         if removal > most:
-            found.append(
+            sentences.append(
                 f"with the decoy taken away and the fault left, {name} is better by {removal:.3g}; the repair gains "
                 f"{repair:.3g}"
             )
-    return found
+    return sentences
 
 
 def _gain(name: str, down: bool, before: Sequence[Result], after: Sequence[Result]) -> float:
     """Return by how much a number is better on average; 0 where it was not measured or is lost on both sides."""
     gains = []
-    for one, other in zip(before, after, strict=True):
-        old, new = number(one, name), number(other, name)
+    for first, other in zip(before, after, strict=True):
+        old, new = number(first, name), number(other, name)
         if old is None or new is None or old == new:
             gains.append(0.0)
         else:

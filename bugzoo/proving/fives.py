@@ -36,26 +36,26 @@ Tell = Callable[[int, int], None]
 
 def trained(exercise: Exercise, tell: Tell = lambda done, of: None) -> list[Run]:
     """Return the five runs, measured. Raises RuntimeError if one does not finish."""
-    made: list[Run] = []
+    runs: list[Run] = []
     for scenario in fives.runs(exercise):
-        tell(len(made), fives.RUNS)
+        tell(len(runs), fives.RUNS)
         run = run_worker(job(scenario.source, scenario.ranks, after="bugzoo.grading.kinds.five.recordings:measured"))
         if run.outcome != "finished":
             raise RuntimeError(f"{exercise.name}: a run ended as {run.outcome}; only finished runs can be recorded")
-        made.append(run)
-    tell(len(made), fives.RUNS)
-    return made
+        runs.append(run)
+    tell(len(runs), fives.RUNS)
+    return runs
 
 
 def record(exercise: Exercise, tell: Tell = lambda done, of: None) -> list[str]:
     """Train the five, write their recording and what was run, and return what does not hold of them."""
-    made, scenarios = trained(exercise, tell), fives.runs(exercise)
-    text = recordings.written(made)
+    runs, scenarios = trained(exercise, tell), fives.runs(exercise)
+    text = recordings.written(runs)
     write_atomic(recordings.path(exercise.name), text, parents=True)
     fives.forget()
-    told = [_told(scenario, run) for scenario, run in zip(scenarios, made, strict=True)]
-    ledger.write("recorded", exercise.name, {"runs": told, "texts": texts(exercise), "with": ledger.environment()})
-    return of_runs(exercise, made)
+    entries = [_told(scenario, run) for scenario, run in zip(scenarios, runs, strict=True)]
+    ledger.write("recorded", exercise.name, {"runs": entries, "texts": texts(exercise), "with": ledger.environment()})
+    return of_runs(exercise, runs)
 
 
 def texts(exercise: Exercise) -> str:
@@ -72,24 +72,24 @@ def _told(scenario: Scenario, run: Run) -> dict[str, Any]:
 
 def fired(run: Run) -> list[str]:
     """Return the instruments that raise an alarm on a run; those that judge durations are left out."""
-    found = []
+    instruments = []
     for name in diagnostics.names():
         reading = run.readings.get(f"{JUDGED}{name}")
         if reading is None or not reading.applies or getattr(diagnostics.instrument(name), "TIMED", False):
             continue
         if diagnostics.instrument(name).judge(dict(reading.numbers)).fired:
-            found.append(name)
-    return found
+            instruments.append(name)
+    return instruments
 
 
 def key_of(exercise: Exercise) -> str:
     """Return the key of all that the proof depends on: programs, recording, answers, and the code that measures."""
     place = recordings.path(exercise.name)
-    kept = place.read_text(encoding="utf-8") if place.is_file() else ""
+    recording = place.read_text(encoding="utf-8") if place.is_file() else ""
     by = code_of(
         "bugzoo.grading.kinds.five.recordings:measured", "bugzoo.grading.kinds.five.answers:grade", without=code.TEXTS
     )
-    about = (texts(exercise), kept, fives.broken(exercise), exercise.points, exercise.about_fault[0].evidence)
+    about = (texts(exercise), recording, fives.broken(exercise), exercise.points, exercise.about_fault[0].evidence)
     return code.keyed(about, (by, code.core()))
 
 
@@ -97,9 +97,12 @@ def prove(exercise: Exercise) -> dict[str, Any]:
     """Return {"problems": sentences, "outside": "view: label" of each number that tells} for one exercise or case."""
     if not recordings.path(exercise.name).is_file():
         return {"problems": [f"{exercise.name} has no recording; type `bugzoo exercises record`"], "outside": []}
-    found = [*stale(exercise), *of_runs(exercise, trained(exercise)), *of_answers(exercise)]
-    told = fives.truth(exercise).telling
-    return {"problems": found, "outside": [f"{view}: {label}" for view, labels in told.items() for label in labels]}
+    problems = [*stale(exercise), *of_runs(exercise, trained(exercise)), *of_answers(exercise)]
+    readings = fives.truth(exercise).telling
+    return {
+        "problems": problems,
+        "outside": [f"{view}: {label}" for view, labels in readings.items() for label in labels],
+    }
 
 
 def stale(exercise: Exercise) -> list[str]:
@@ -112,23 +115,31 @@ def stale(exercise: Exercise) -> list[str]:
 
 def of_runs(exercise: Exercise, made: list[Run]) -> list[str]:
     """Return what does not hold of the five runs: alarms, the fault's evidence, the readings that tell."""
-    bad, found = fives.broken(exercise), []
+    bad, problems = fives.broken(exercise), []
     for place, run in enumerate(made, 1):
         alarms = fired(run)
         if place != bad and alarms:
-            found.append(f"run {place} is healthy, and {', '.join(alarms)} raised an alarm")
+            problems.append(f"run {place} is healthy, and {', '.join(alarms)} raised an alarm")
         if place == bad:
-            numbers = {name: one.numbers for name in diagnostics.names() if (one := run.readings[f"{JUDGED}{name}"])}
-            seen = {"outcome": run.outcome, "metrics": run.trace.metrics, "numbers": numbers}
-            missing = [text for text in exercise.about_fault[0].evidence if not parse(text).holds(seen)]
-            found += [f"run {place} is broken and does not show {text}" for text in missing]
-    now, kept = tuple(map(_seen, made)), recordings.recording(exercise.name)
-    found += [f"run {place} differs from its recording" for place, apart in enumerate(_apart(now, kept), 1) if apart]
+            numbers = {
+                name: measured.numbers for name in diagnostics.names() if (measured := run.readings[f"{JUDGED}{name}"])
+            }
+            result = {"outcome": run.outcome, "metrics": run.trace.metrics, "numbers": numbers}
+            missing = [text for text in exercise.about_fault[0].evidence if not parse(text).holds(result)]
+            problems += [f"run {place} is broken and does not show {text}" for text in missing]
+    now, recorded = tuple(map(_seen, made)), recordings.recording(exercise.name)
+    problems += [
+        f"run {place} differs from its recording" for place, differs in enumerate(_apart(now, recorded), 1) if differs
+    ]
     if bad:
-        one, other = fives.telling(now, bad), fives.telling(kept, bad)
-        found += [] if one == other else [f"the readings that tell are {sorted(one)}, in the recording {sorted(other)}"]
-        found += [] if one else ["no reading tells which run is broken"]
-    return found
+        measured, other = fives.telling(now, bad), fives.telling(recorded, bad)
+        problems += (
+            []
+            if measured == other
+            else [f"the readings that tell are {sorted(measured)}, in the recording {sorted(other)}"]
+        )
+        problems += [] if measured else ["no reading tells which run is broken"]
+    return problems
 
 
 def _seen(run: Run) -> Recorded:
@@ -136,34 +147,34 @@ def _seen(run: Run) -> Recorded:
 
 
 def _apart(now: tuple[Recorded, ...], kept: tuple[Recorded, ...]) -> Iterator[bool]:
-    for one, other in zip(now, kept, strict=True):
-        same = len(one.losses) == len(other.losses)
-        yield not same or abs(fmean(one.losses) - fmean(other.losses)) > NEAR * abs(fmean(other.losses))
+    for first, other in zip(now, kept, strict=True):
+        same = len(first.losses) == len(other.losses)
+        yield not same or abs(fmean(first.losses) - fmean(other.losses)) > NEAR * abs(fmean(other.losses))
 
 
 def of_answers(exercise: Exercise) -> list[str]:
     """Return sentences on wrong grades: of the right answer, of each wrong part, of further readings, of guessing."""
     right, full = fives.truth(exercise), fives.filled(exercise) | {"opened": _one_view_each(exercise)}
-    wanted = [("the right answer", full, 1.0)]
-    wanted += [(f"run {place}", full | {"run": place}, 0.0) for place in range(fives.RUNS + 1) if place != right.run]
+    expected = [("the right answer", full, 1.0)]
+    expected += [(f"run {place}", full | {"run": place}, 0.0) for place in range(fives.RUNS + 1) if place != right.run]
     if right.run:
         others = [word for word in words() if word not in right.causes]
-        wanted += [(f"the cause {word!r}", full | {"cause": word}, 1 - fives.WORTH["cause"]) for word in others]
+        expected += [(f"the cause {word!r}", full | {"cause": word}, 1 - fives.WORTH["cause"]) for word in others]
         dumb = [view for view in recorded_views() if view not in right.telling]
         less = 1 - fives.WORTH["reading"] - fives.price(fives.RUNS + 1)
-        wanted += [(f"the reading {view!r}", full | {"reading": view}, less) for view in dumb]
+        expected += [(f"the reading {view!r}", full | {"reading": view}, less) for view in dumb]
     else:
-        wanted += [("a view of four runs", full | {"opened": full["opened"][1:]}, 1 - fives.WORTH["reading"])]
+        expected += [("a view of four runs", full | {"opened": full["opened"][1:]}, 1 - fives.WORTH["reading"])]
     everything = [[view, place] for view in recorded_views() for place in range(1, fives.RUNS + 1)]
-    wanted += [("all readings opened", full | {"opened": everything}, 1 - fives.MOST)]
-    found = []
-    for what, given, share in wanted:
-        earned = fives.grade(exercise, given).share
+    expected += [("all readings opened", full | {"opened": everything}, 1 - fives.MOST)]
+    sentences = []
+    for what, answer, share in expected:
+        earned = fives.grade(exercise, answer).share
         if abs(earned - share) > 1e-6:
-            found.append(f"{what} earns {earned:.0%} instead of {share:.0%}")
+            sentences.append(f"{what} earns {earned:.0%} instead of {share:.0%}")
     if (luck := blind(exercise)) > BLIND:
-        found.append(f"a guess without a look earns {luck:.0%} on average, more than {BLIND:.0%}")
-    return found
+        sentences.append(f"a guess without a look earns {luck:.0%} on average, more than {BLIND:.0%}")
+    return sentences
 
 
 def _one_view_each(exercise: Exercise) -> list[list[Any]]:
@@ -178,4 +189,4 @@ def blind(exercise: Exercise) -> float:
         for cause in causes(exercise)
         for view in recorded_views()
     )
-    return fmean(fives.grade(exercise, given).share for given in guesses)
+    return fmean(fives.grade(exercise, guess).share for guess in guesses)

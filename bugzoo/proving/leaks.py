@@ -32,27 +32,27 @@ def names(exercise: Exercise) -> set[str]:
 
     Of a decoy its id, stem and title.
     """
-    found: set[str] = set()
+    texts: set[str] = set()
     for of, (fault, _) in enumerate(exercise.about_faults):
         stem = fault.id.rsplit("/", 1)[1]
-        found |= {fault.id, fault.id.replace("/", "."), fault.title}
-        found |= {stem, stem.replace("_", " "), stem.replace("_", "-")}
+        texts |= {fault.id, fault.id.replace("/", "."), fault.title}
+        texts |= {stem, stem.replace("_", " "), stem.replace("_", "-")}
         if not exercise.trap:  # every exercise's text mentions that nothing may be wrong
-            found |= set(true_causes(exercise, of))
+            texts |= set(true_causes(exercise, of))
     for trap, _ in exercise.scenario.odd:
         stem = trap.id.rsplit("/", 1)[1]
-        found |= {trap.id, stem, stem.replace("_", " "), trap.title}
-    return {text.lower() for text in found}
+        texts |= {trap.id, stem, stem.replace("_", " "), trap.title}
+    return {text.lower() for text in texts}
 
 
 def words(exercise: Exercise) -> set[str]:
     """Return words of the fault's stem, title and cause that are not in the healthy program's code."""
-    told = []
+    phrases = []
     for of, (fault, _) in enumerate(exercise.about_faults):
-        told += [fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else true_causes(exercise, of)[:1])]
-    said = " ".join(told)
-    known = _words(_code(exercise.scenario.healthy().source)) | _SMALL
-    return {word for word in _words(said) if len(word) > 3} - known
+        phrases += [fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else true_causes(exercise, of)[:1])]
+    text = " ".join(phrases)
+    code_words = _words(_code(exercise.scenario.healthy().source)) | _SMALL
+    return {word for word in _words(text) if len(word) > 3} - code_words
 
 
 def _words(text: str) -> set[str]:
@@ -68,14 +68,14 @@ def _code(source: str) -> str:
 def in_files(exercise: Exercise) -> list[str]:
     """Return sentences on what the notebook handed out gives away: source, metadata, file name."""
     text = build(exercise, "student")
-    found = [f"the notebook says {name!r}" for name in sorted(names(exercise)) if name in text.lower()]
-    found += [f"the file's name says {name!r}" for name in sorted(names(exercise)) if name in exercise.name]
+    sentences = [f"the notebook says {name!r}" for name in sorted(names(exercise)) if name in text.lower()]
+    sentences += [f"the file's name says {name!r}" for name in sorted(names(exercise)) if name in exercise.name]
     recorded = exercise.kind.files(exercise).lower()
-    found += [f"the recording says {name!r}" for name in sorted(names(exercise)) if name in recorded]
+    sentences += [f"the recording says {name!r}" for name in sorted(names(exercise)) if name in recorded]
     cells = json.loads(text)
     head = "" if not exercise.kind.program else exercise.handed_out.split('"""')[1]
     ticket = exercise.scenario.ticket
-    for place, said in {
+    for place, wording in {
         "title": exercise.title,
         "story": exercise.story,
         "file's name": exercise.name,
@@ -83,27 +83,33 @@ def in_files(exercise: Exercise) -> list[str]:
         "metadata": json.dumps([cells["metadata"], *(cell["metadata"] for cell in cells["cells"])]),
         "ticket": ticket,
     }.items():
-        for word in sorted(words(exercise) & _words(said)):
-            found.append(f"the {place} says {word!r}")
-    return found
+        for word in sorted(words(exercise) & _words(wording)):
+            sentences.append(f"the {place} says {word!r}")
+    return sentences
 
 
 def in_outputs(exercise: Exercise, outputs: list[dict[str, Any]]) -> list[str]:
     """Return sentences on what the executed notebook gives away."""
-    found = []
+    sentences = []
     for output in outputs:
-        said = output["text"].lower()
-        found += [f"cell {output['cell']} shows {name!r}" for name in sorted(names(exercise)) if name in said]
-    return found
+        text = output["text"].lower()
+        sentences += [f"cell {output['cell']} shows {name!r}" for name in sorted(names(exercise)) if name in text]
+    return sentences
 
 
 def in_groups(text: str) -> list[str]:
     """Return sentences on what the output of a repair before the diagnosis tells besides its status and groups."""
-    found = [f"the repair before the diagnosis does not say {said!r}" for said in GROUPS.values() if said not in text]
-    found += [f"the repair before the diagnosis says the number {said}" for said in re.findall(r"\d[\d.]*", text)]
+    sentences = [
+        f"the repair before the diagnosis does not say {phrase!r}" for phrase in GROUPS.values() if phrase not in text
+    ]
+    sentences += [
+        f"the repair before the diagnosis says the number {phrase}" for phrase in re.findall(r"\d[\d.]*", text)
+    ]
     names = {text for name in diagnostics.names() for text in (name, title(name))} | set(TITLES.values())
-    names -= {title for title in names if any(title in said for said in GROUPS.values())}
-    return found + [f"the repair before the diagnosis names {said!r}" for said in sorted(names) if said in text]
+    names -= {title for title in names if any(title in phrase for phrase in GROUPS.values())}
+    return sentences + [
+        f"the repair before the diagnosis names {phrase!r}" for phrase in sorted(names) if phrase in text
+    ]
 
 
 def prove(exercise: Exercise) -> dict[str, Any]:
@@ -111,11 +117,11 @@ def prove(exercise: Exercise) -> dict[str, Any]:
     outputs = run_notebook(probe(exercise))
     letters = sum(len(output["text"]) for output in outputs)
     problems = in_files(exercise) + in_outputs(exercise, outputs)
-    shown = {output["cell"]: output["text"] for output in outputs}
-    problems += in_groups(shown.get("tried", "")) if exercise.kind.program and exercise.kind.diagnosis else []
-    asked = "repair" if exercise.kind.program else "diagnosis"
-    if "wrong" not in shown.get(asked, ""):
-        problems.append(f"the notebook with a wrong {asked} did not say so: {shown.get(asked, '')[:200]!r}")
+    texts = {output["cell"]: output["text"] for output in outputs}
+    problems += in_groups(texts.get("tried", "")) if exercise.kind.program and exercise.kind.diagnosis else []
+    part = "repair" if exercise.kind.program else "diagnosis"
+    if "wrong" not in texts.get(part, ""):
+        problems.append(f"the notebook with a wrong {part} did not say so: {texts.get(part, '')[:200]!r}")
     return {"problems": problems, "cells": len(outputs), "letters": letters}
 
 
@@ -126,5 +132,5 @@ def probe(exercise: Exercise) -> str:
 
 def key_of(exercise: Exercise) -> str:
     """Return the key of all that the search depends on."""
-    told = (sorted(names(exercise)), sorted(words(exercise)))
-    return code.keyed((in_files(exercise), probe(exercise), told), (code.showing(),))
+    forbidden = (sorted(names(exercise)), sorted(words(exercise)))
+    return code.keyed((in_files(exercise), probe(exercise), forbidden), (code.showing(),))

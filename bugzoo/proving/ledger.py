@@ -31,8 +31,8 @@ KINDS = ("faults", "programs", "exercises")
 
 def home() -> Path | None:
     """Return the ledger's folder: $BUGZOO_PROOFS, else that of this checkout; None without one."""
-    if (given := os.environ.get("BUGZOO_PROOFS")) is not None:
-        return Path(given) if given else None
+    if (folder := os.environ.get("BUGZOO_PROOFS")) is not None:
+        return Path(folder) if folder else None
     root = Path(bugzoo.__file__).parent.parent
     return root / "proofs" if (root / "pyproject.toml").exists() else None
 
@@ -46,10 +46,10 @@ def read(kind: str, name: str) -> Entry:
     """Return an entry; {} if it is missing or cannot be read."""
     place = home()
     try:
-        found = json.loads((place / kind / f"{name}.json").read_text(encoding="utf-8")) if place else {}
+        entry = json.loads((place / kind / f"{name}.json").read_text(encoding="utf-8")) if place else {}
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return entry if isinstance(entry, dict) else {}
 
 
 def write(kind: str, name: str, entry: Entry) -> None:
@@ -128,7 +128,7 @@ def matrix() -> str:
     for name in names("faults"):
         for program, cell in read("faults", name).get("cells", {}).items():
             lines.append(f"| {name} | {program} | {_result(cell)} | {', '.join(cell.get('fired', [])) or '-'} |")
-    for name, _, program in sorted(one.partition(" on ") for one in waiting() if " on " in one):
+    for name, _, program in sorted(line.partition(" on ") for line in waiting() if " on " in line):
         lines.append(f"| {name} | {program} | waits for its proof | |")
     for name in names("programs"):
         entry = read("programs", name)

@@ -26,12 +26,12 @@ def about(lesson: Lesson, found: Mapping[str, list[Any]]) -> str:
     """Return the first half. `found`: what the run opened. A part that is no longer there gives another half, too."""
     cells = [(cell.kind, cell.key, _code(cell.text) if cell.kind != "case" else cell.text) for cell in _running(lesson)]
     claims = sorted({(claim.shown, claim.name) for claim in lesson.claims})
-    asked = [(name, _right(question)) for name, question in lesson.questions.items()]
+    answers = [(name, _right(question)) for name, question in lesson.questions.items()]
     try:
         contents = [*opened.contents(found), *map(_offered, lesson.cases.values())]
     except UserError as error:
         contents = [str(error)]
-    return code.short(cells, claims, asked, sorted(lesson.drawings), contents)
+    return code.short(cells, claims, answers, sorted(lesson.drawings), contents)
 
 
 def reached(lesson: Lesson, found: Mapping[str, list[Any]]) -> list[str]:
@@ -50,16 +50,16 @@ def entry(lesson: Lesson, found: Mapping[str, list[Any]]) -> dict[str, Any]:
 
 def proved(lesson: Lesson) -> bool:
     """Return whether the ledger's proof is about what the lesson says, runs and opens today."""
-    known = ledger.read("lessons", lesson.file.stem)
-    return "key" in known and code.about(known["key"]) == about(lesson, known["opened"])
+    proof = ledger.read("lessons", lesson.file.stem)
+    return "key" in proof and code.about(proof["key"]) == about(lesson, proof["opened"])
 
 
 def stale(lesson: Lesson) -> list[str]:
     """Return the modules that a proved lesson's run reached and that have changed since, without the package's name."""
-    known = ledger.read("lessons", lesson.file.stem)
-    if "code" not in known:
+    proof = ledger.read("lessons", lesson.file.stem)
+    if "code" not in proof:
         return []
-    changed = set(known["code"]) ^ set(reached(lesson, known["opened"]))
+    changed = set(proof["code"]) ^ set(reached(lesson, proof["opened"]))
     return sorted({part.split()[0] for part in changed})
 
 

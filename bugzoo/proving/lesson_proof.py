@@ -57,15 +57,15 @@ def read_through(lesson: Lesson) -> list[str]:
             problems.append(f"{claim.where}: {claim.shown} is {claim.name}, which no proof cell measures")
     for cell in lesson.cells:
         if cell.kind in PROSE:
-            for found in _MEASURED.findall(_NOT_PROSE.sub("", cell.claimed)):
+            for number in _MEASURED.findall(_NOT_PROSE.sub("", cell.claimed)):
                 problems.append(
-                    f"{lesson.where(cell)}: {found} has no proof: write {{{found} = name}}, and measure `name` in a proof cell"
+                    f"{lesson.where(cell)}: {number} has no proof: write {{{number} = name}}, and measure `name` in a proof cell"
                 )
         if cell.kind in ("code", "task", "solution"):
-            mine, used = names_of(cell.text)
-            for name in sorted(mine & set(bound)):
+            defined, used = names_of(cell.text)
+            for name in sorted(defined & set(bound)):
                 problems.append(f"{lesson.where(cell)}: {name} is bound here and in {lesson.where(bound[name])}")
-            for name in sorted(used & set(bound) - mine):
+            for name in sorted(used & set(bound) - defined):
                 problems.append(
                     f"{lesson.where(cell)}: {name} comes only from a proof cell, which the learner does not get"
                 )
@@ -112,7 +112,7 @@ def _loose_ends(lesson: Lesson) -> list[str]:
     """Return predictions that no later cell reveals, and tasks that no later cell tries out."""
     problems = []
     for number, cell in enumerate(lesson.cells):
-        behind = "\n".join(one.text for one in lesson.cells[number:] if one.kind == "code")
+        behind = "\n".join(later.text for later in lesson.cells[number:] if later.kind == "code")
         if cell.kind in REVEALED and not re.search(rf"\b{cell.name}\.reveal\(", behind):
             problems.append(f"{lesson.where(cell)}: no later cell has {cell.name}.reveal()")
         if (
@@ -135,14 +135,14 @@ def prove(lesson: Lesson) -> list[str]:
             runs.append(run(lesson, threads=threads))
             problems = [f"{problem} (with {threads} thread{'s' * (threads > 1)})" for problem in runs[-1].problems]
     if not problems:
-        alone, pair = ({name: ledger.plain(value) for name, value in made.measured.items()} for made in runs)
-        apart = {name: value for name, value in pair.items() if value != alone[name]}
-        entry = {"with": ledger.environment(), "measured": alone, "two_threads": apart}
+        alone, pair = ({name: ledger.plain(value) for name, value in ran.measured.items()} for ran in runs)
+        differing = {name: value for name, value in pair.items() if value != alone[name]}
+        entry = {"with": ledger.environment(), "measured": alone, "two_threads": differing}
         if proved(lesson):  # numbers differ slightly between machines
             entry = ledger.read("lessons", lesson.file.stem)
         entry |= lesson_key.entry(lesson, runs[0].opened) | {"date": f"{datetime.now():%Y-%m-%d}"}
-        longest, known = _longest(lesson, runs[0].seconds), entry.get("longest")
-        if known is None or longest["seconds"] < 0.8 * known["seconds"]:  # what else runs only makes a cell slower
+        longest, earlier = _longest(lesson, runs[0].seconds), entry.get("longest")
+        if earlier is None or longest["seconds"] < 0.8 * earlier["seconds"]:  # what else runs only makes a cell slower
             entry |= {"longest": longest}
         entry["seconds"] = _seconds_of(lesson, runs[0].seconds, entry.get("seconds", {}))
         ledger.write("lessons", lesson.file.stem, entry)
@@ -157,9 +157,9 @@ def longest(lesson: Lesson) -> str:
 
 def _longest(lesson: Lesson, times: Mapping[str, float]) -> dict[str, Any]:
     """Return the code cell that a learner waits for longest. The seconds tell; no verdict depends on them."""
-    found = {cell.key: times.get(cell.key, 0.0) for cell in lesson.of("code")}
-    cell = max(found, key=lambda key: found[key], default="")
-    return {"cell": cell, "seconds": round(found.get(cell, 0.0), 1)}
+    seconds = {cell.key: times.get(cell.key, 0.0) for cell in lesson.of("code")}
+    cell = max(seconds, key=lambda key: seconds[key], default="")
+    return {"cell": cell, "seconds": round(seconds.get(cell, 0.0), 1)}
 
 
 def _seconds_of(lesson: Lesson, times: Mapping[str, float], known: Mapping[str, int]) -> dict[str, int]:
@@ -167,12 +167,12 @@ def _seconds_of(lesson: Lesson, times: Mapping[str, float], known: Mapping[str, 
 
     What was `known` stays unless it is wrong by a factor of two: the notebooks show it.
     """
-    found = {}
+    estimates = {}
     for cell in lesson.of("measured"):
         seconds = sum(times.get(part.key, 0.0) for part in (*needed(lesson, cell), cell))
         rounded, before = 5 * math.ceil((seconds + 3) / 5), known.get(cell.key, 0)  # 3 s: Python and torch start
-        found[cell.key] = before if rounded <= 2 * before <= 4 * rounded else rounded
-    return found
+        estimates[cell.key] = before if rounded <= 2 * before <= 4 * rounded else rounded
+    return estimates
 
 
 def elsewhere(lesson: Lesson, device: str) -> dict[str, list[str]]:
@@ -198,8 +198,8 @@ def save(lesson: Lesson, device: str, found: Mapping[str, list[str]]) -> None:
 
     about = {"text": on_gpu.digest(lesson.file), "date": f"{datetime.now():%Y-%m-%d}", "with": ledger.environment()}
     entry = about | {"device": torch.cuda.get_device_name(device)} | dict(found)
-    known = on_gpu.known() | {lesson.file.stem: entry}
-    write_atomic(material.root() / on_gpu.FILE, ledger.to_text(dict(sorted(known.items()))), parents=True)
+    entries = on_gpu.known() | {lesson.file.stem: entry}
+    write_atomic(material.root() / on_gpu.FILE, ledger.to_text(dict(sorted(entries.items()))), parents=True)
 
 
 class Ran(NamedTuple):
@@ -238,12 +238,12 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "", threads: int =
         if device and cell.source.startswith(LINE):
             cell.source = cell.source.replace(LINE, f'device = "{device}"', 1)
     with tempfile.TemporaryDirectory(prefix="bugzoo-lesson-") as folder:
-        own = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "BUGZOO_WIDGETS": "0", "BUGZOO_INTERVIEW_SEED": "55"}
-        own["OMP_NUM_THREADS"] = own[THREADS] = str(threads)
-        own["OMP_WAIT_POLICY"] = "PASSIVE"  # threads that spin while they wait for each other stall on a busy machine
-        own["BUGZOO_SALT"] = ""  # a proof draws the same held-out examples everywhere
-        own[VARIABLE] = device or CPU
-        with patch.dict(os.environ, own):
+        setup = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "BUGZOO_WIDGETS": "0", "BUGZOO_INTERVIEW_SEED": "55"}
+        setup["OMP_NUM_THREADS"] = setup[THREADS] = str(threads)
+        setup["OMP_WAIT_POLICY"] = "PASSIVE"  # threads that spin while they wait for each other stall on a busy machine
+        setup["BUGZOO_SALT"] = ""  # a proof draws the same held-out examples everywhere
+        setup[VARIABLE] = device or CPU
+        with patch.dict(os.environ, setup):
             client = NotebookClient(
                 book,
                 timeout=SECONDS,
@@ -257,10 +257,10 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "", threads: int =
                 return Ran([*_raised(lesson, book, proofs), *_failure(lesson, book, proofs)], {}, {}, {})
             except (CellTimeoutError, DeadKernelError) as error:
                 return Ran([f"{lesson.file.name}: {error}"], {}, {}, {})
-    said = "".join(one.text for one in book.cells[-1].outputs if one.get("name") == "stdout").splitlines()
+    lines = "".join(stream.text for stream in book.cells[-1].outputs if stream.get("name") == "stdout").splitlines()
     # other code still running in the kernel may print there as well
-    measured, found = json.loads(next(line for line in reversed(said) if line.startswith("[{")))
-    return Ran(_raised(lesson, book, proofs), measured, {cell.id: _seconds(cell) for cell in book.cells}, found)
+    measured, openings = json.loads(next(line for line in reversed(lines) if line.startswith("[{")))
+    return Ran(_raised(lesson, book, proofs), measured, {cell.id: _seconds(cell) for cell in book.cells}, openings)
 
 
 def _seconds(cell: Any) -> float:
@@ -275,18 +275,19 @@ def _seconds(cell: Any) -> float:
 def _raised(lesson: Lesson, book: Any, proofs: set[str]) -> list[str]:
     """Return what the proof cells that were allowed to raise have raised."""
     cells = {cell.key: cell for cell in lesson.cells}
-    found = [(cell.id, one) for cell in book.cells if cell.id in proofs for one in cell.outputs]
+    outputs = [(cell.id, cell_output) for cell in book.cells if cell.id in proofs for cell_output in cell.outputs]
     return [
-        f"{lesson.where(cells[key])}: {one.ename}: {one.evalue}".rstrip(": ") + f", at `{_line(one)}`"
-        for key, one in found
-        if one.output_type == "error"
+        f"{lesson.where(cells[key])}: {cell_output.ename}: {cell_output.evalue}".rstrip(": ")
+        + f", at `{_line(cell_output)}`"
+        for key, cell_output in outputs
+        if cell_output.output_type == "error"
     ]
 
 
 def _line(error: Any) -> str:
     """Return the line of the cell that raised."""
-    told = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
-    marked = re.findall(r"(?m)^-+> ?\d+ (.*)$", told)
+    traceback = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
+    marked = re.findall(r"(?m)^-+> ?\d+ (.*)$", traceback)
     return marked[0].strip() if marked else "?"
 
 
@@ -304,8 +305,8 @@ def _failure(lesson: Lesson, book: Any, without: Collection[str] = ()) -> list[s
     if failed.id == "claims":
         return error.evalue.splitlines()
     source = next(cell for cell in lesson.cells if cell.key == failed.id)
-    told = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback)).splitlines()
-    return ["\n".join([f"{lesson.where(source)} raised {error.ename}", *told[-12:]])]
+    traceback = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback)).splitlines()
+    return ["\n".join([f"{lesson.where(source)} raised {error.ename}", *traceback[-12:]])]
 
 
 def judge(claims: list[tuple[str, str, str]], values: Mapping[str, Any]) -> None:
@@ -314,9 +315,9 @@ def judge(claims: list[tuple[str, str, str]], values: Mapping[str, Any]) -> None
     Raises AssertionError for wrong claims.
     """
     wrong = [
-        f"{where}: the text says {shown!r}, but {name} is {plain(values.get(name, 'not measured'))!r}"
-        for shown, name, where in claims
-        if name not in values or not holds(shown, values[name])
+        f"{where}: the text says {claimed!r}, but {name} is {plain(values.get(name, 'not measured'))!r}"
+        for claimed, name, where in claims
+        if name not in values or not holds(claimed, values[name])
     ]
     assert not wrong, "\n".join(wrong)
     print(json.dumps([plain({name: values[name] for _, name, _ in claims}), plain(opened.opened())]))

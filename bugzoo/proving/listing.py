@@ -59,7 +59,7 @@ def _fault(fault: faults.Fault) -> Row:
             field: getattr(fault, field)
             for field in ("report", "evidence", "effect", "why", "fix", "hints", "sources", "not_on")
         },
-        "look_alikes": [asdict(one) for one in fault.look_alikes],
+        "look_alikes": [asdict(look_alike) for look_alike in fault.look_alikes],
         "edits": list(map(str, together(fault.edits))),
     }
 
@@ -71,16 +71,16 @@ def _program(name: str) -> Row:
 
 
 def _instrument(name: str) -> Row:
-    said = diagnostics.declared(name)
-    title = first_line(said["__doc__"])
-    return {"id": name, "kind": "instrument", "title": title, "cost": said["COST"], "reruns": said.get("RERUNS", 0)}
+    facts = diagnostics.declared(name)
+    title = first_line(facts["__doc__"])
+    return {"id": name, "kind": "instrument", "title": title, "cost": facts["COST"], "reruns": facts.get("RERUNS", 0)}
 
 
 def _exercise(file: Path) -> Row:
-    made = json.loads(file.read_text(encoding="utf-8"))
-    text = "".join(next((c["source"] for c in made["cells"] if c["cell_type"] == "markdown"), ""))
+    notebook = json.loads(file.read_text(encoding="utf-8"))
+    text = "".join(next((c["source"] for c in notebook["cells"] if c["cell_type"] == "markdown"), ""))
     row = {"id": file.stem, "kind": "exercise", "title": text.lstrip("# ").split("\n")[0], "file": str(file)}
-    return row | effort(made)
+    return row | effort(notebook)
 
 
 def _rows() -> dict[str, Callable[[], list[Row]]]:
@@ -96,7 +96,7 @@ def _rows() -> dict[str, Callable[[], list[Row]]]:
 def _contracts() -> list[Row]:
     from bugzoo.contracts import contracts  # its tables import torch
 
-    return [_contract(one) for one in contracts().values()]
+    return [_contract(api_contract) for api_contract in contracts().values()]
 
 
 def _contract(one: Any) -> Row:
@@ -124,21 +124,21 @@ def rows(kind: str | None = None) -> list[Row]:
 
 def families() -> dict[str, str]:
     """Return family -> what goes wrong there, the docstring of its package; "" for the family of a fault pack."""
-    found: dict[str, str] = {}
+    titles: dict[str, str] = {}
     for fault_id in _faults():
         name = fault_id.split("/")[0]
-        if name not in found:
+        if name not in titles:
             file = Path(faults.__file__).parent / name / "__init__.py"
-            found[name] = first_line(ast.get_docstring(parse(file.read_text("utf-8")))) if file.is_file() else ""
-    return found
+            titles[name] = first_line(ast.get_docstring(parse(file.read_text("utf-8")))) if file.is_file() else ""
+    return titles
 
 
 def by_family(rows: list[Row]) -> dict[str, list[Row]]:
     """Return family -> its faults among `rows`."""
-    found: dict[str, list[Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row["id"].split("/")[0], []).append(row)
-    return found
+        groups.setdefault(row["id"].split("/")[0], []).append(row)
+    return groups
 
 
 def detail(name: str) -> Row:
@@ -153,18 +153,18 @@ def detail(name: str) -> Row:
     if name in programs.names():
         return _program(name) | {"doc": ast.get_docstring(parse(programs.load(name).source))}
     if name in diagnostics.names():
-        said = diagnostics.declared(name)
-        return _instrument(name) | {"doc": said["__doc__"], "known_problems": said["KNOWN_PROBLEMS"]}
-    found = {file.stem: file for file in exercise_files()}
-    numbers = {stem.split("_")[0]: stem for stem in found}
+        facts = diagnostics.declared(name)
+        return _instrument(name) | {"doc": facts["__doc__"], "known_problems": facts["KNOWN_PROBLEMS"]}
+    files = {file.stem: file for file in exercise_files()}
+    numbers = {stem.split("_")[0]: stem for stem in files}
     name = numbers.get(name.zfill(2), name)  # as in `check` and `reset`
-    if name in found:
-        return _exercise(found[name])
-    known = [*_faults(), *programs.names(), *diagnostics.names(), *found]
-    raise unknown("fault, program, instrument or exercise", name, known, "bugzoo list")
+    if name in files:
+        return _exercise(files[name])
+    names = [*_faults(), *programs.names(), *diagnostics.names(), *files]
+    raise unknown("fault, program, instrument or exercise", name, names, "bugzoo list")
 
 
 def general(why: str) -> str:
     """Return the sentences of a `why` without a number: those with one tell of bugzoo's own case. If all have one, the first."""
     sentences = _SENTENCE.split(why)
-    return " ".join(one for one in sentences if not re.search(r"\d", one)) or sentences[0]
+    return " ".join(sentence for sentence in sentences if not re.search(r"\d", sentence)) or sentences[0]

@@ -27,11 +27,11 @@ class Pair:
 
 def pairs(fault: Fault) -> Iterator[Pair]:
     """Yield look-alikes that a number tells apart, each on the first program that both fit and a CPU can run."""
-    for one in fault.look_alikes:
-        if one.claims[0] and one.other in catalogue.catalogue():
-            other = catalogue.load(one.other)
+    for look_alike in fault.look_alikes:
+        if look_alike.claims[0] and look_alike.other in catalogue.catalogue():
+            other = catalogue.load(look_alike.other)
             others = () if fault.needs.cuda or other.needs.cuda else fits(other)
-            yield from [Pair(fault, one, program) for program in fits(fault) if program in others][:1]
+            yield from [Pair(fault, look_alike, program) for program in fits(fault) if program in others][:1]
 
 
 def wanted(pair: Pair) -> list[tuple[Any, frozenset[str]]]:
@@ -59,11 +59,11 @@ def judge(pair: Pair, results: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def key_of(pair: Pair) -> str:
     """Return the key of all that the verdict on a pair depends on."""
-    both = [(Scenario(pair.program, (fault_id,)), claims) for fault_id, claims in sides(pair)]
-    asked = [(case.source, case.needs, claims, sorted(_instruments(claims))) for case, claims in both]
-    measuring = [(name, code.measuring(name)) for name in sorted({name for one in asked for name in one[3]})]
+    cases = [(Scenario(pair.program, (fault_id,)), claims) for fault_id, claims in sides(pair)]
+    subjects = [(case.source, case.needs, claims, sorted(_instruments(claims))) for case, claims in cases]
+    measuring = [(name, code.measuring(name)) for name in sorted({name for subject in subjects for name in subject[3]})]
     by = code_of("bugzoo.proving.look_alikes:judge", without=code.TEXTS)
-    return code.keyed((asked,), (code.core(), measuring, by))
+    return code.keyed((subjects,), (code.core(), measuring, by))
 
 
 def _instruments(claims: tuple[str, ...]) -> set[str]:

@@ -81,12 +81,12 @@ class VerifyReport:
 
     @property
     def ok(self) -> bool:
-        return not any(one.problems for one in [*self.cells, *self.controls, *self.look_alikes])
+        return not any(row.problems for row in [*self.cells, *self.controls, *self.look_alikes])
 
     @property
     def believed(self) -> int:
         """Number of cells, healthy programs and look-alikes taken from the ledger."""
-        return sum(one.in_ledger for one in [*self.cells, *self.controls, *self.look_alikes])
+        return sum(row.in_ledger for row in [*self.cells, *self.controls, *self.look_alikes])
 
     def to_json(self) -> dict[str, Any]:
         return {"ok": self.ok, **asdict(self)}

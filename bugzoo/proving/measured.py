@@ -36,19 +36,19 @@ def measured(
     A repeated job is run once. `fresh` runs everything again.
     """
     jobs: dict[str, Job] = {}
-    asked: dict[str, set[str]] = {}
+    instruments: dict[str, set[str]] = {}
     for job, names in wanted:
         jobs.setdefault(_key(job), job)
-        asked.setdefault(_key(job), set()).update(names)
-    found = {key: None if fresh else kept.read(key) for key in jobs}
-    missing = {key: _missing(found[key], names) for key, names in asked.items()}
+        instruments.setdefault(_key(job), set()).update(names)
+    results = {key: None if fresh else kept.read(key) for key in jobs}
+    missing = {key: _missing(results[key], names) for key, names in instruments.items()}
     todo = sorted((key for key in jobs if missing[key] is not None), key=lambda key: jobs[key].limits.seconds)
     done = len(jobs) - len(todo)
 
     def keep(index: int, result: Result) -> None:  # at once, so that Ctrl-C loses only the current runs
         nonlocal done
         key, trouble = todo[index], result.pop("trouble")
-        found[key] = merged = _merged(found[key], result, missing[key] or ())
+        results[key] = merged = _merged(results[key], result, missing[key] or ())
         if not trouble:  # trouble of this machine is not cached
             kept.write(key, merged)
         done += 1
@@ -61,15 +61,15 @@ def measured(
     waiting = any(jobs[key].limits.seconds < SHORT for key in todo)
     with_names = [(jobs[key], tuple(sorted(missing[key] or ()))) for key in todo]
     run_all(measure_job, with_names, executor=executor, workers=cores() + waiting, on_done=keep)
-    return [_only(found[_key(job)] or {}, names) for job, names in wanted], len(jobs), len(todo)
+    return [_only(results[_key(job)] or {}, names) for job, names in wanted], len(jobs), len(todo)
 
 
 def missing(wanted: Sequence[tuple[Job, Iterable[str]]], fresh: bool = False) -> int:
     """Return how many runs `measured` would need for these."""
-    asked: dict[str, set[str]] = {}
+    instruments: dict[str, set[str]] = {}
     for job, names in wanted:
-        asked.setdefault(_key(job), set()).update(names)
-    return sum(fresh or _missing(kept.read(key), names) is not None for key, names in asked.items())
+        instruments.setdefault(_key(job), set()).update(names)
+    return sum(fresh or _missing(kept.read(key), names) is not None for key, names in instruments.items())
 
 
 def measure_job(asked: tuple[Job, tuple[str, ...]]) -> Result:
@@ -98,7 +98,7 @@ def _readings(run: Run, names: tuple[str, ...], again: tuple[str, ...]) -> dict[
     if not run.readings:
         return outside
     silent = {name for name in names if name not in run.readings or not run.readings[name].applies}
-    return run.readings | {name: found for name, found in outside.items() if name in silent}
+    return run.readings | {name: reading for name, reading in outside.items() if name in silent}
 
 
 def _key(job: Job) -> str:
@@ -122,5 +122,5 @@ def _merged(before: Result | None, now: Result, names: Iterable[str]) -> Result:
 
 def _only(result: Result, names: Iterable[str]) -> Result:
     """Return the result with these instruments only."""
-    wanted = set(names)
-    return {**result, "numbers": {name: found for name, found in result["numbers"].items() if name in wanted}}
+    instruments = set(names)
+    return {**result, "numbers": {name: numbers for name, numbers in result["numbers"].items() if name in instruments}}

@@ -28,23 +28,23 @@ def check_cause(name: str) -> None:
         contract(name)
         return
     every = {*faults.catalogue(), *rows()}
-    if name.rstrip("/") not in {*every, *(one.split("/")[0] for one in every)}:
+    if name.rstrip("/") not in {*every, *(cause.split("/")[0] for cause in every)}:
         raise unknown("cause", name, list(faults.catalogue()), "bugzoo list faults")
 
 
 def next_test(cause: str, others: Sequence[str] = ()) -> NextTest | None:
     """Return a suspect's next test, preferably against one of the `others`; None if the catalogue has none."""
     catalogue = faults.catalogue()
-    own = catalogue[cause].look_alikes if cause in catalogue else ()
+    look_alikes = catalogue[cause].look_alikes if cause in catalogue else ()
     for other in others:
-        for one in own:
-            if one.other == other:
-                return _told(one)
-        for one in catalogue[other].look_alikes if other in catalogue else ():
-            if one.other == cause:
-                return NextTest(one.test, other, _sentence(one.there), _sentence(one.here))
+        for look_alike in look_alikes:
+            if look_alike.other == other:
+                return _told(look_alike)
+        for look_alike in catalogue[other].look_alikes if other in catalogue else ():
+            if look_alike.other == cause:
+                return NextTest(look_alike.test, other, _sentence(look_alike.there), _sentence(look_alike.here))
     # a trap is not a fault: with evidence for the suspect, first decide between two faults
-    return _told(min(own, key=lambda one: one.other.startswith("traps/"))) if own else None
+    return _told(min(look_alikes, key=lambda one: one.other.startswith("traps/"))) if look_alikes else None
 
 
 def _told(one: LookAlike) -> NextTest:

@@ -22,9 +22,9 @@ def run_notebook(text: str, seconds: int = 300) -> list[dict[str, Any]]:
 
     book = nbformat.reads(text, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        own = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "NBGRADER_EXECUTION": "validate", "BUGZOO_DEVICE": "cpu"}
-        own["BUGZOO_SALT"] = ""  # a proof draws the same held-out examples everywhere
-        with patch.dict(os.environ, own):
+        setup = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "NBGRADER_EXECUTION": "validate", "BUGZOO_DEVICE": "cpu"}
+        setup["BUGZOO_SALT"] = ""  # a proof draws the same held-out examples everywhere
+        with patch.dict(os.environ, setup):
             client = NotebookClient(
                 book,
                 timeout=seconds,
@@ -40,19 +40,19 @@ def run_notebook(text: str, seconds: int = 300) -> list[dict[str, Any]]:
 
 async def _execute(client: Any) -> None:
     """Run all cells; after a stop no further one begins."""
-    asked, loop = threading.Event(), asyncio.get_running_loop()
+    stopping, loop = threading.Event(), asyncio.get_running_loop()
 
     async def interrupt() -> None:
         with contextlib.suppress(Exception):  # the kernel may not be there yet, or not any more
             await client.km.interrupt_kernel()
 
     def stop() -> None:  # another thread calls it, more than once
-        if not asked.is_set():
-            asked.set()
+        if not stopping.is_set():
+            stopping.set()
             asyncio.run_coroutine_threadsafe(interrupt(), loop)
 
     def begin(**_: object) -> None:
-        if asked.is_set():
+        if stopping.is_set():
             raise asyncio.CancelledError
 
     client.on_cell_start = begin
@@ -61,9 +61,9 @@ async def _execute(client: Any) -> None:
 
 
 def _texts(outputs: list[Any]) -> list[str]:
-    found = []
+    texts = []
     for output in outputs:
-        found.append("".join(output.get("text", "")))
-        found += ["".join(value) for value in output.get("data", {}).values() if isinstance(value, str | list)]
-        found += [output.get("ename", ""), output.get("evalue", ""), *output.get("traceback", [])]
-    return [re.sub(r"\x1b\[[0-9;]*m", "", text) for text in found if isinstance(text, str) and text]
+        texts.append("".join(output.get("text", "")))
+        texts += ["".join(value) for value in output.get("data", {}).values() if isinstance(value, str | list)]
+        texts += [output.get("ename", ""), output.get("evalue", ""), *output.get("traceback", [])]
+    return [re.sub(r"\x1b\[[0-9;]*m", "", text) for text in texts if isinstance(text, str) and text]

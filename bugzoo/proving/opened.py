@@ -48,7 +48,7 @@ def _noting(load: Callable[[str], Any], kind: str) -> Callable[[str], Any]:
 
 def opened() -> dict[str, list[Any]]:
     """Return kind -> what was opened, JSON-able and sorted."""
-    return {kind: [found[key] for key in sorted(found)] for kind, found in _opened.items()}
+    return {kind: [entries[key] for key in sorted(entries)] for kind, entries in _opened.items()}
 
 
 def contents(found: Mapping[str, list[Any]]) -> list[object]:
@@ -63,6 +63,6 @@ def contents(found: Mapping[str, list[Any]]) -> list[object]:
 
 def roots(found: Mapping[str, list[Any]]) -> list[str]:
     """Return the modules of the views and instruments that a proof opened, for a hash of their code."""
-    seen = [f"bugzoo.views.{name}" for name in found.get("views", [])]
+    view_modules = [f"bugzoo.views.{name}" for name in found.get("views", [])]
     measured = [f"bugzoo.diagnostics.{name}" for name in found.get("instruments", [])]
-    return seen + measured
+    return view_modules + measured

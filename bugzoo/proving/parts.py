@@ -55,14 +55,14 @@ class CellCase:
         return f"{what}: its repairs and pretences are to be graded" if self.tried and self.tried.missing() else ""
 
     def wanted(self) -> list[Wanted]:
-        found: list[Wanted] = []
+        measurements: list[Wanted] = []
         for place in self.looked:
             broken = self.scenarios[place]
             names = named(self.fault) | (code.everything() if place == 0 else set())
             # matched: the twin runs under the same limits, and faults with the same text share it
             jobs = (broken.job(), broken.healthy().job(limits=broken.job().limits))
-            found += [(job, frozenset(names)) for job in jobs]
-        return found
+            measurements += [(job, frozenset(names)) for job in jobs]
+        return measurements
 
     def judge(self, results: list[Result]) -> None:
         broken, healthy = results[::2], results[1::2]
@@ -85,8 +85,8 @@ class CellCase:
         graded: dict[str, Any] = {"graded": entry} if entry else {}
         if cell.not_graded:
             graded = {"not_graded": cell.not_graded}
-        said = {"numbers": cell.numbers, "agreeing": cell.agreeing, "p": cell.p, "fired": cell.fired}
-        return {**self.keys, "problems": cell.problems, "outcomes": cell.outcomes, **said, **graded}
+        statistics = {"numbers": cell.numbers, "agreeing": cell.agreeing, "p": cell.p, "fired": cell.fired}
+        return {**self.keys, "problems": cell.problems, "outcomes": cell.outcomes, **statistics, **graded}
 
 
 @dataclass
@@ -104,7 +104,7 @@ class Control:
         return "" if self.healthy.in_ledger else f"healthy {self.healthy.program}: {changed}"
 
     def wanted(self) -> list[Wanted]:
-        return [] if self.healthy.in_ledger else [(one.job(), code.everything()) for one in self.scenarios]
+        return [] if self.healthy.in_ledger else [(scenario.job(), code.everything()) for scenario in self.scenarios]
 
     def judge(self, results: list[Result]) -> None:
         if results:
@@ -113,9 +113,9 @@ class Control:
     def entry(self) -> ledger.Entry:
         """Return the ledger entry."""
         healthy, first = self.healthy, (self.healthy.metrics or [{}])[0]
-        numbers = {name: [one.get(name) for one in healthy.metrics] for name in first}
-        said = {"problems": healthy.problems, "outcomes": healthy.outcomes, "metrics": numbers}
-        return {"full": self.key, **said, "fired": sorted(healthy.fired)}
+        numbers = {name: [metrics.get(name) for metrics in healthy.metrics] for name in first}
+        verdict = {"problems": healthy.problems, "outcomes": healthy.outcomes, "metrics": numbers}
+        return {"full": self.key, **verdict, "fired": sorted(healthy.fired)}
 
 
 @dataclass
@@ -159,7 +159,7 @@ def case_of(
     repairs are graded only if the cell is measured, or with `grade`.
     """
     fault = catalogue.load(cell.fault)
-    own, believe = device_of(fault), written and not fresh
+    fault_device, believe = device_of(fault), written and not fresh
     try:
         keys = keys_of(fault, cell.program)
         entry = ledger.read("faults", cell.fault).get("cells", {}).get(cell.program, {}) if written else {}
@@ -168,22 +168,22 @@ def case_of(
             believe
             and _same(entry.get("evidence"), keys["evidence"], backlog)
             and not entry.get("problems")
-            and device in (own, "cpu")
+            and device in (fault_device, "cpu")
         ):
             _restore(cell, entry)
-            looked = (0,) if not _same(entry.get("full"), keys["full"], backlog) and device == own else ()
+            looked = (0,) if not _same(entry.get("full"), keys["full"], backlog) and device == fault_device else ()
             if not backlog and not looked:
                 keys = {name: entry[name] for name in keys}  # it keeps the hash of the code that measured it
         elif (
             believe
-            and device in (own, "cpu")
+            and device in (fault_device, "cpu")
             and _claims_alone(entry, keys, backlog)
             and judge_written(cell, fault, entry)
         ):
             cell.applied = cell.undone = True
             cell.outcomes, cell.fired, looked = entry["outcomes"], entry["fired"], ()
             keys = {"evidence": keys["evidence"], "full": entry["full"]}
-        elif own == "cuda" and device != "cuda":
+        elif fault_device == "cuda" and device != "cuda":
             cell.skipped = "needs a CUDA device; run `bugzoo verify --device cuda` on a machine with one"
             return None
         case = CellCase(
@@ -206,11 +206,11 @@ def case_of(
 def believed(fault: Fault, entry: ledger.Entry) -> list[Cell]:
     """Return a fault's cells from the ledger, if they are known to be about the current texts."""
     cells = []
-    for program, said in entry.get("cells", {}).items():
-        cell = Cell(fault.id, program, effect=fault.effect, problems=list(said["problems"]), in_ledger=True)
-        _restore(cell, said)
-        cell.graded = sum(map(len, said.get("graded", {}).get("trials", {}).values()))
-        cell.not_graded = said.get("not_graded", "")
+    for program, cell_entry in entry.get("cells", {}).items():
+        cell = Cell(fault.id, program, effect=fault.effect, problems=list(cell_entry["problems"]), in_ledger=True)
+        _restore(cell, cell_entry)
+        cell.graded = sum(map(len, cell_entry.get("graded", {}).get("trials", {}).values()))
+        cell.not_graded = cell_entry.get("not_graded", "")
         cells.append(cell)
     return cells
 
@@ -266,12 +266,12 @@ def control_of(program: str, device: str, seeds: Sequence[int], believe: bool, b
 
 def told_of(pair: Pair, believe: bool, backlog: bool = True) -> Told:
     """Return a pair of look-alikes with its remaining work."""
-    told = Told(Apart(pair.fault.id, pair.look_alike.other, pair.program), pair, look_alikes.key_of(pair))
+    comparison = Told(Apart(pair.fault.id, pair.look_alike.other, pair.program), pair, look_alikes.key_of(pair))
     entries = ledger.read("faults", pair.fault.id).get("look_alikes", {}) if believe else {}
     entry = entries.get(pair.look_alike.other, {})
-    told.entry_before = entry
-    if not backlog and _same(entry.get("key"), told.key, backlog):
-        told.key = entry["key"]
+    comparison.entry_before = entry
+    if not backlog and _same(entry.get("key"), comparison.key, backlog):
+        comparison.key = entry["key"]
     # an entry with problems differs from one without
-    told.apart.in_ledger = entry == ledger.plain(told.entry())
-    return told
+    comparison.apart.in_ledger = entry == ledger.plain(comparison.entry())
+    return comparison

@@ -37,6 +37,6 @@ def draw(report: Mapping[str, Any], path: str | Path) -> None:
         "dark: the instrument fires on the broken run of the first seed (on healthy runs: none)", fontsize=8
     )
     figure.tight_layout()
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format=Path(path).suffix.lstrip(".") or "png", dpi=150)
-    write_atomic(path, drawn.getvalue())
+    image = io.BytesIO()
+    figure.savefig(image, format=Path(path).suffix.lstrip(".") or "png", dpi=150)
+    write_atomic(path, image.getvalue())

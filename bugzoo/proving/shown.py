@@ -13,7 +13,9 @@ from bugzoo.proving import code
 def key_of(exercise: Exercise) -> str:
     """Return the key of all that the result depends on: the texts looked at, the views that count with their ranges, and
     their code."""
-    looking = code_of("bugzoo.views:measure", "bugzoo.views:outside", *(f"bugzoo.views.{one}" for one in views.names()))
+    looking = code_of(
+        "bugzoo.views:measure", "bugzoo.views:outside", *(f"bugzoo.views.{view}" for view in views.names())
+    )
     texts, healthy = zip(*exercise.kind.sights(exercise), strict=True)
     telling = _telling(exercise)
     counted = views.names() if any(healthy) else [name for names in telling for name in names]
@@ -35,16 +37,16 @@ def prove(exercise: Exercise) -> dict[str, Any]:
 def of_text(exercise: Exercise, source: str, healthy: bool) -> dict[str, Any]:
     """Return the same for one text of the program; a `healthy` one may show no number outside its usual range."""
     names = [
-        one
-        for one in views.names()
-        if healthy or not views.reruns(one) or any(one in told for told in _telling(exercise))
+        view
+        for view in views.names()
+        if healthy or not views.reruns(view) or any(view in group for group in _telling(exercise))
     ]
     readings = measured(names, source, exercise.scenario.ranks)
-    found = {one: [row.label for row in views.outside(one, readings[one].numbers)] for one in names}
-    outside = [f"{one}: {label}" for one, labels in found.items() for label in labels]
+    outliers = {view: [row.label for row in views.outside(view, readings[view].numbers)] for view in names}
+    outside = [f"{view}: {label}" for view, labels in outliers.items() for label in labels]
     if healthy:
         problems = [f"nothing is wrong, and {text!r} is outside its usual range" for text in outside]
     else:
-        missed = [told for told in _telling(exercise) if not any(found.get(one) for one in told)]
-        problems = [f"no number of {', '.join(told)} is outside its usual range" for told in missed]
+        missed = [group for group in _telling(exercise) if not any(outliers.get(view) for view in group)]
+        problems = [f"no number of {', '.join(group)} is outside its usual range" for group in missed]
     return {"problems": problems, "outside": outside}

@@ -42,24 +42,26 @@ def stands(fault: Fault) -> bool:
 
 def row(fault: Fault) -> str:
     """Return a fault's current row, whether it is stored or not."""
-    known = catalogue.catalogue()
-    files = [_file_of(name) for name in (fault.id, *(one.other for one in fault.look_alikes)) if name in known]
+    faults = catalogue.catalogue()
+    files = [
+        _file_of(name) for name in (fault.id, *(look_alike.other for look_alike in fault.look_alikes)) if name in faults
+    ]
     return code.keyed((files, _common()), (_said(fault.id),))
 
 
 def rows() -> dict[str, str]:
     """Return fault -> its row, as committed; empty without a ledger."""
     try:
-        found = json.loads(_file().read_text(encoding="utf-8"))
+        entries = json.loads(_file().read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return entries if isinstance(entries, dict) else {}
 
 
 def write(found: dict[str, str], known: set[str]) -> None:
     """Add rows and delete those of faults that are no longer `known`."""
     old = rows()
-    new = {name: said for name, said in sorted((old | found).items()) if name in known}
+    new = {name: digest for name, digest in sorted((old | found).items()) if name in known}
     if ledger.home() is not None and new != old:
         write_atomic(_file(), json.dumps(new, indent=1) + "\n", parents=True)
 
@@ -86,5 +88,5 @@ def _said(fault_id: str) -> str:
     file = (ledger.home() or Path("nowhere")) / "faults" / f"{fault_id}.json"
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     text = re.sub(r'"([0-9a-f]{16})-[0-9a-f]{16}"', r'"\1"', text)
-    waits = sorted(one for one in ledger.waiting() if one.startswith(f"{fault_id} "))
+    waits = sorted(line for line in ledger.waiting() if line.startswith(f"{fault_id} "))
     return hashlib.sha256("\n".join([text, *waits]).encode()).hexdigest()

@@ -42,7 +42,7 @@ def _filled(kind: str, **values: str) -> str:
 
 def _program(name: str) -> str:
     """Return the shortest program's text as a template; it has the phrases that all programs share."""
-    return min((programs.load(one).source for one in ("mlp", "regression_mlp")), key=len)
+    return min((programs.load(program).source for program in ("mlp", "regression_mlp")), key=len)
 
 
 KINDS: dict[str, Kind] = {
@@ -96,15 +96,15 @@ KINDS: dict[str, Kind] = {
 
 def write(kind: str, name: str) -> Path:
     """Write a new file of one of KINDS; an existing file is not overwritten. Raises UserError."""
-    one = KINDS[kind]
-    if not one.name.fullmatch(name):
-        raise UserError(f"{name!r} is not a name for {_a(kind)}. Write it in lower case, like {one.example}.")
-    path = one.place(name)
+    template = KINDS[kind]
+    if not template.name.fullmatch(name):
+        raise UserError(f"{name!r} is not a name for {_a(kind)}. Write it in lower case, like {template.example}.")
+    path = template.place(name)
     if path.exists() or name in _taken(kind):
         raise UserError(f"There is already {_a(kind)} {name}. Choose another name; `bugzoo list` shows those in use.")
     if kind in ("exercise", "lesson") and (same := [other for other in _taken(kind) if other[:3] == name[:3]]):
         raise UserError(f"{same[0]} already has the number {name[:2]}. Choose another number.")
-    write_atomic(path, one.text(name))
+    write_atomic(path, template.text(name))
     return path
 
 
@@ -133,8 +133,8 @@ def write_fault(name: str, folder: Path | None = None) -> Path:
 def _taken(kind: str) -> list[str]:
     from bugzoo.grading.exercises import exercises
 
-    known = {"program": programs.names, "instrument": diagnostics.names, "lesson": course.files, "exercise": exercises}
-    return list(known[kind]())
+    lists = {"program": programs.names, "instrument": diagnostics.names, "lesson": course.files, "exercise": exercises}
+    return list(lists[kind]())
 
 
 def _a(kind: str) -> str:

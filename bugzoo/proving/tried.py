@@ -75,8 +75,8 @@ class Tried:
         for key, trial in self.trials.items():
             if key not in self.found:  # stopped before its turn: it is graded next time
                 continue
-            if said := verdict(trial, self.found[key]):
-                problems += said
+            if sentences := verdict(trial, self.found[key]):
+                problems += sentences
             else:
                 failed = self.found[key]["failed"]
                 kinds.setdefault(trial.kind, {})[trial.name] = [key, self.found[key]["status"], *failed]
@@ -99,25 +99,25 @@ def look(fault: Fault, program: str, entry: Mapping[str, Any], fresh: bool = Fal
     Raises UserError if the fault does not fit.
     """
     scenario = Scenario(program, (fault.id,))
-    tried = Tried(scenario, made_key(scenario), entry=dict(entry))
-    if not fresh and entry.get("made") == tried.made:
-        tried.in_ledger = True
-        return tried
+    cell = Tried(scenario, made_key(scenario), entry=dict(entry))
+    if not fresh and entry.get("made") == cell.made:
+        cell.in_ledger = True
+        return cell
     about, by = conditions(scenario), judged_by(scenario)
-    tried.trials = {key_of(trial, about, by): trial for trial in of_cell(scenario)}
+    cell.trials = {key_of(trial, about, by): trial for trial in of_cell(scenario)}
     if not fresh:
         written = _written(entry)
         by_text = {} if backlog else {code.about(key): key for key in written}
-        if by_text and entry.get("made") and {code.about(key) for key in tried.trials} == by_text.keys():
-            tried.in_ledger, tried.trials = True, {}
-            return tried
-        for key in list(tried.trials):
+        if by_text and entry.get("made") and {code.about(key) for key in cell.trials} == by_text.keys():
+            cell.in_ledger, cell.trials = True, {}
+            return cell
+        for key in list(cell.trials):
             if old := by_text.get(code.about(key)):  # it keeps the hash of the grader that graded it
-                tried.trials[old] = tried.trials.pop(key)
-                tried.found[old] = written[old]
-            elif known := written.get(key) or kept.read(_cached(key)):
-                tried.found[key] = known
-    return tried
+                cell.trials[old] = cell.trials.pop(key)
+                cell.found[old] = written[old]
+            elif result := written.get(key) or kept.read(_cached(key)):
+                cell.found[key] = result
+    return cell
 
 
 def lacks(fault: Fault, program: str, entry: Mapping[str, Any]) -> str:
@@ -154,15 +154,15 @@ def _of_cell(scenario: Scenario) -> list["Trial"]:
     from bugzoo.grading.trials import of_case
 
     [(fault, _)] = scenario.specs
-    found = list(of_case(scenario))
-    attacks = [trial.name for trial in found if trial.kind == "attack"]
+    trials = list(of_case(scenario))
+    attacks = [trial.name for trial in trials if trial.kind == "attack"]
     whole = scenario.program == plainest(fault)
-    drawn = random.Random(fault.id).sample(attacks, ATTACKS) if whole else []
+    sample = random.Random(fault.id).sample(attacks, ATTACKS) if whole else []
     return [
         trial
-        for trial in found
+        for trial in trials
         if trial.kind not in ("attack", "degenerate")
-        or trial.name in drawn
+        or trial.name in sample
         or (trial.kind == "degenerate" and (whole or trial.name in fault.pretences))
     ]
 
@@ -170,10 +170,10 @@ def _of_cell(scenario: Scenario) -> list["Trial"]:
 def too_few(scenario: Scenario) -> list[str]:
     """Return a sentence for each kind, repairs or pretences, of which a cell has too few."""
     [(fault, _)] = scenario.specs
-    asked = {"repairs": ("correct", fault.repairs), "pretences": ("degenerate", fault.pretences)}
+    kinds = {"repairs": ("correct", fault.repairs), "pretences": ("degenerate", fault.pretences)}
     there = {
         what: [trial.name for trial in of_cell(scenario) if trial.kind == kind and trial.name in written]
-        for what, (kind, written) in asked.items()
+        for what, (kind, written) in kinds.items()
     }
     return [
         f"{len(names)} of its {what} fit and differ here ({', '.join(names) or 'none'}); a proof needs {FEWEST}"
@@ -184,8 +184,8 @@ def too_few(scenario: Scenario) -> list[str]:
 
 def conditions(scenario: Scenario) -> tuple[Any, ...]:
     """Return everything that the grader reads from a scenario besides its texts."""
-    asked = [(fault.id, fault.evidence, fault.symptom, params) for fault, params in scenario.specs]
-    return scenario.source, scenario.healthy().source, tolerances(scenario), asked, scenario.needs, scenario.facts
+    claims = [(fault.id, fault.evidence, fault.symptom, params) for fault, params in scenario.specs]
+    return scenario.source, scenario.healthy().source, tolerances(scenario), claims, scenario.needs, scenario.facts
 
 
 def judged_by(scenario: Scenario) -> tuple[Any, ...]:
@@ -259,6 +259,6 @@ def grade_all(
         if progress:
             progress(done, len(waiting))
 
-    asked = [(cell.scenario.faults[0], cell.scenario.program, cell.trials[key]) for cell, key in waiting]
-    run_all(grade_one, asked, executor=executor, on_done=keep)
+    submissions = [(cell.scenario.faults[0], cell.scenario.program, cell.trials[key]) for cell, key in waiting]
+    run_all(grade_one, submissions, executor=executor, on_done=keep)
     return len(waiting)

@@ -66,10 +66,10 @@ class Plan:
 
     def by_reason(self) -> dict[str, list[str]]:
         """Return reason -> the names it applies to."""
-        found: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = {}
         for what, _, why in (part.partition(": ") for part in self.parts):
-            found.setdefault(why, []).append(what)
-        return found
+            names.setdefault(why, []).append(what)
+        return names
 
     @property
     def minutes(self) -> float:
@@ -155,8 +155,8 @@ class Work:
         request = self.request
         if not request.records:
             return
-        mine = [case for case in self.cases if device_of(case.fault) == request.device]
-        _write_down(mine, self.controls if request.on_cpu else [], self.pairs)
+        cases = [case for case in self.cases if device_of(case.fault) == request.device]
+        _write_down(cases, self.controls if request.on_cpu else [], self.pairs)
         if request.on_cpu and not request.only and complete:
             note_standing(request.unsettled)
 
@@ -205,7 +205,9 @@ def _write_down(cases: list[CellCase], controls: list[Control], alike: list[Told
     for fault in {case.fault.id: case.fault for case in cases if ledger.ours(case.fault.id)}.values():
         before = ledger.read("faults", fault.id)
         cells = {case.cell.program: case.entry() | {"with": by} for case in cases if case.fault.id == fault.id}
-        tests = {told.apart.other: told.entry() for told in alike if told.pair.fault.id == fault.id}
+        tests = {
+            comparison.apart.other: comparison.entry() for comparison in alike if comparison.pair.fault.id == fault.id
+        }
         merged = {
             "cells": _merged_cells(fault, before.get("cells", {}), cells),
             "look_alikes": _merged_pairs(fault, before.get("look_alikes", {}), tests),

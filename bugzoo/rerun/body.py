@@ -55,11 +55,11 @@ class _Listener(Recorder):
         self.budget.check()
         if self.begins:
             self.begins = False
-            given = next((leaf.detach() for leaf in tree_leaves(args) if isinstance(leaf, torch.Tensor)), None)
-            if given is not None and self.expected is not None:
-                self.same = self.same and same_numbers(given, self.expected)
-            elif given is not None:
-                self.expected = given.clone()
+            tensor = next((leaf.detach() for leaf in tree_leaves(args) if isinstance(leaf, torch.Tensor)), None)
+            if tensor is not None and self.expected is not None:
+                self.same = self.same and same_numbers(tensor, self.expected)
+            elif tensor is not None:
+                self.expected = tensor.clone()
 
 
 def repeat(run: Run, times: int, seconds: float, enough: float, converting: bool = False) -> Repeated:
@@ -73,9 +73,9 @@ def repeat(run: Run, times: int, seconds: float, enough: float, converting: bool
     first = _beginning(past)
     counted = _counters(first.loop)
     for going_on in (counted, ()) if counted else ((),):
-        found = _repeat(past, first, times, seconds, enough, going_on, converting)
-        if found is not None:
-            return found
+        repeated = _repeat(past, first, times, seconds, enough, going_on, converting)
+        if repeated is not None:
+            return repeated
     raise NotApplicable(
         "the loop's body calls the model with different numbers each time, so one batch cannot be repeated"
     )
@@ -86,9 +86,9 @@ def again(run: Run, times: int, converting: bool = False) -> None:
 
     Raises NotApplicable as `repeat`, and if no optimizer step ran.
     """
-    found = repeat(run, times, SECONDS, 0.0, converting)
-    if not len(found.losses):
-        raise NotApplicable(f"the loop's body cannot be run again ({found.error or 'no optimizer step ran'})")
+    repeated = repeat(run, times, SECONDS, 0.0, converting)
+    if not len(repeated.losses):
+        raise NotApplicable(f"the loop's body cannot be run again ({repeated.error or 'no optimizer step ran'})")
 
 
 def at_rate(run: Run, rate: float, times: int, seconds: float) -> Repeated:
@@ -145,14 +145,14 @@ def _repeat(
     body: Callable[[dict[str, Any]], None] | None = None
     with back_at(past, first) as names:
         forget(
-            one for one in past.moment.optimizers if one not in first.state.optimizers
+            optimizer for optimizer in past.moment.optimizers if optimizer not in first.state.optimizers
         )  # made after the first forward
         hooks.install()
         try:
             for number in range(times):
-                given = copied(first.iteration.values)
-                given |= {name: given[name] + number for name in counters if isinstance(given.get(name), int)}
-                names.update(given)
+                values = copied(first.iteration.values)
+                values |= {name: values[name] + number for name in counters if isinstance(values.get(name), int)}
+                names.update(values)
                 set_random(first.state)
                 if number < 2 or body is None:  # compiled again, as the second repetition has the names of the first
                     body = prepared(first, names, None, converting)

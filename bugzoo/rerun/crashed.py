@@ -25,29 +25,29 @@ def found(crash: Crashed) -> dict[str, Any]:
     is recorded until it fails again. `changed` or `stepped`: the forward pass before a failed backward() is called again.
     Tensors that it saves for backward() and changes later are recorded. Buffers, modes and RNG states are restored.
     """
-    told: dict[str, Any] = {}
+    findings: dict[str, Any] = {}
     try:
         if crash.failed is not None:
-            told["way"] = _way(crash.failed)
+            findings["way"] = _way(crash.failed)
         if crash.before is not None:
-            told |= _changed(crash.before, crash.message)
+            findings |= _changed(crash.before, crash.message)
     except Exception:  # a failed explanation must not raise
         pass
-    return told
+    return findings
 
 
 def _way(failed: ModuleCall) -> list[list[str]]:
     """Return [name, output] of each module without submodules, until the call fails again."""
-    root, found = failed.module, list[list[str]]()
-    names = {one: name for name, one in root.named_modules()}
+    root, outputs = failed.module, list[list[str]]()
+    names = {part: name for name, part in root.named_modules()}
 
     def note(module: nn.Module, _: Any, output: Any) -> None:
-        made = next((one for one in tree_leaves(output) if isinstance(one, torch.Tensor)), None)
-        if made is not None and len(found) < MOST:
-            found.append([names[module], describe(made)])
+        tensor = next((leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor)), None)
+        if tensor is not None and len(outputs) < MOST:
+            outputs.append([names[module], describe(tensor)])
 
-    leaves = [one for one in names if one is not root and not any(True for _ in one.children())]
-    handles = [one.register_forward_hook(note) for one in leaves]
+    leaves = [part for part in names if part is not root and not any(True for _ in part.children())]
+    handles = [part.register_forward_hook(note) for part in leaves]
     args, kwargs = tree_map(
         lambda one: one.clone() if isinstance(one, torch.Tensor) else one, (failed.args, failed.kwargs)
     )
@@ -59,29 +59,29 @@ def _way(failed: ModuleCall) -> list[list[str]]:
     finally:
         for handle in handles:
             handle.remove()
-    return found
+    return outputs
 
 
 def _changed(before: ModuleCall, message: str) -> dict[str, Any]:
     """Return tensors that the forward pass saves for backward() and changes later, else the parameter changed by a step."""
     model = before.module
-    kept: list[tuple[torch.Tensor, int, int]] = []
+    packed: list[tuple[torch.Tensor, int, int]] = []
 
     def pack(tensor: torch.Tensor) -> torch.Tensor:
         frame = next(user_frames(sys._getframe(1)), None)
-        kept.append((tensor, tensor._version, frame.f_lineno if frame is not None else 0))
+        packed.append((tensor, tensor._version, frame.f_lineno if frame is not None else 0))
         return tensor
 
     saved = torch.autograd.graph.saved_tensors_hooks(pack, lambda one: one)
     with silent(), unchanged(model), torch.enable_grad(), saved:
         model(*before.args, **before.kwargs)
-    changed = [[line, describe(tensor)] for tensor, version, line in kept if tensor._version != version]
+    changed = [[line, describe(tensor)] for tensor, version, line in packed if tensor._version != version]
     if changed:
         return {"changed": changed[:3]}
-    said = re.search(r"FloatTensor \[([\d, ]*)\].*is at version (\d+)", message)
-    if said is None:
+    match = re.search(r"FloatTensor \[([\d, ]*)\].*is at version (\d+)", message)
+    if match is None:
         return {}
-    shape, version = [int(size) for size in said[1].split(",")], int(said[2])
+    shape, version = [int(size) for size in match[1].split(",")], int(match[2])
     owned = [[name, describe(p)] for name, p in model.named_parameters()
              if p._version == version and list(p.shape) in (shape, shape[::-1])]  # fmt: skip
     return {"stepped": owned[0]} if owned else {}

@@ -46,21 +46,21 @@ def evaluated(run: Run, again: bool = False) -> Evaluated:
     It is stopped after `look.SECONDS` of processor time. Raises NotApplicable if nothing may be re-run, if no code after
     the training loop calls the model, or if that code fails.
     """
-    kept = permitted(run)
-    if not again and _latest and _latest[0][0]() is kept:
+    watched = permitted(run)
+    if not again and _latest and _latest[0][0]() is watched:
         return _latest[0][1]
-    if not kept.models:
+    if not watched.models:
         raise NotApplicable("no model was seen")
-    with same_containers(run.namespace or kept.namespace):
+    with same_containers(run.namespace or watched.namespace):
         try:
-            found = look(kept.models[0], _at_top_level(run, kept), again)
+            evaluation = look(watched.models[0], _at_top_level(run, watched), again)
         except NotApplicable as error:
-            found = _by_function(run, kept, again)
-            if found is None:
+            evaluation = _by_function(run, watched, again)
+            if evaluation is None:
                 raise error from None
     if not again:
-        _latest[:] = [(weakref.ref(kept), found)]
-    return found
+        _latest[:] = [(weakref.ref(watched), evaluation)]
+    return evaluation
 
 
 def _left_out(kept: Live) -> set[str]:
@@ -78,16 +78,20 @@ def _by_function(run: Run, kept: Live, again: bool) -> Evaluated | None:
     """Re-run the latest evaluation in a function of the script that can be called again."""
     if not run.source:
         return None
-    own = _own(parse(run.source).body)
-    for one in reversed(kept.evaluations):
-        if one.again is None or one.name not in own or _closure(own[one.name], own) & _left_out(kept):
+    functions = _own(parse(run.source).body)
+    for evaluation in reversed(kept.evaluations):
+        if (
+            evaluation.again is None
+            or evaluation.name not in functions
+            or _closure(functions[evaluation.name], functions) & _left_out(kept)
+        ):
             continue
-        call = one.again  # arguments are copied, so that a list such as a history stays unchanged
+        call = evaluation.again  # arguments are copied, so that a list such as a history stays unchanged
         call = partial(
             call.func, *map(_copied, call.args), **{name: _copied(value) for name, value in call.keywords.items()}
         )
         try:
-            return look(one.module, call, again)
+            return look(evaluation.module, call, again)
         except NotApplicable:
             continue
     return None
@@ -106,22 +110,24 @@ def behind_training(source: str, left_out: Set[str]) -> ast.Module:
         raise NotApplicable("needs the script's source to run its evaluation again")
     body = parse(source).body
     trains = [
-        place for place, one in enumerate(body) if isinstance(one, ast.For | ast.While) and "backward" in called(one)
+        place
+        for place, statement in enumerate(body)
+        if isinstance(statement, ast.For | ast.While) and "backward" in called(statement)
     ]
     if not trains:
         raise NotApplicable("there is no training loop at the top level of the script")
-    own = _own(body)
-    kept = [one for one in body[trains[-1] + 1 :] if _harmless(one, own, left_out)]
-    return ast.Module(kept, [])
+    functions = _own(body)
+    rest = [statement for statement in body[trains[-1] + 1 :] if _harmless(statement, functions, left_out)]
+    return ast.Module(rest, [])
 
 
 def _own(body: list[ast.stmt]) -> dict[str, set[str]]:
     """Return function or method of the script -> names that it calls."""
-    found: dict[str, set[str]] = {}
-    for node in (node for one in body for node in ast.walk(one)):
+    functions: dict[str, set[str]] = {}
+    for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, ast.FunctionDef):
-            found[node.name] = found.get(node.name, set()) | called(node)
-    return found
+            functions[node.name] = functions.get(node.name, set()) | called(node)
+    return functions
 
 
 def _harmless(statement: ast.stmt, own: dict[str, set[str]], left_out: Set[str]) -> bool:

@@ -33,7 +33,7 @@ def changed(source: str, experiment: str) -> str:
     if place == len(body):
         raise NotApplicable("the script has no statement that could be changed")
     node = body[place]
-    line = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    line = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
     if place and body[place - 1].end_lineno == line:
         raise NotApplicable("the script's first line has two statements")
     lines = source_lines(source, keepends=True)
@@ -50,15 +50,15 @@ def _first(node: ast.stmt, place: int) -> bool:
 
 def tenth_of_the_rate() -> None:
     """Use a tenth of the learning rate at every step. A scheduler still sees its own value."""
-    kept: dict[int, list[Any]] = {}
+    rates: dict[int, list[Any]] = {}
 
     def lower(optimizer: Any, args: Any, kwargs: Any) -> None:
-        kept[id(optimizer)] = [group["lr"] for group in optimizer.param_groups]
+        rates[id(optimizer)] = [group["lr"] for group in optimizer.param_groups]
         for group in optimizer.param_groups:
             group["lr"] = group["lr"] * 0.1
 
     def back(optimizer: Any, args: Any, kwargs: Any) -> None:
-        for group, rate in zip(optimizer.param_groups, kept.pop(id(optimizer), []), strict=False):
+        for group, rate in zip(optimizer.param_groups, rates.pop(id(optimizer), []), strict=False):
             group["lr"] = rate
 
     register_optimizer_step_pre_hook(lower)
@@ -69,8 +69,8 @@ def clipped() -> None:
     """Clip the gradient norm to LIMIT before every step."""
 
     def clip(optimizer: Any, args: Any, kwargs: Any) -> None:
-        found = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-        torch.nn.utils.clip_grad_norm_(found, LIMIT)
+        parameters = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        torch.nn.utils.clip_grad_norm_(parameters, LIMIT)
 
     register_optimizer_step_pre_hook(clip)
 

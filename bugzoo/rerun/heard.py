@@ -60,5 +60,5 @@ def _clipped(heard: list[Any], kind: str, clip: Any, parameters: Any, limit: Any
 
 def _gradient(parameters: list[torch.Tensor]) -> torch.Tensor:
     """Return all gradients as one vector (elements,) in float64, empty without gradients."""
-    found = [p.grad.detach().double().flatten() for p in parameters if p.grad is not None]
-    return torch.cat(found) if found else torch.zeros(0, dtype=torch.float64)
+    gradients = [p.grad.detach().double().flatten() for p in parameters if p.grad is not None]
+    return torch.cat(gradients) if gradients else torch.zeros(0, dtype=torch.float64)

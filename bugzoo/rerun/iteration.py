@@ -45,8 +45,8 @@ def _body(loop: Loop, line: int | None, names: dict[str, Any] | None, converting
     tree: ast.Module = ast.Module([once], type_ignores=[])
     if names is not None:
         declared = {name for n in ast.walk(once) if isinstance(n, ast.Global) for name in n.names}
-        given = [name for name in names if name.isidentifier() and name not in declared | {"__class__"}]
-        outer: Any = parse(f"def __bugzoo_body({', '.join(given)}):\n    return locals()").body[0]
+        arguments = [name for name in names if name.isidentifier() and name not in declared | {"__class__"}]
+        outer: Any = parse(f"def __bugzoo_body({', '.join(arguments)}):\n    return locals()").body[0]
         outer.body.insert(0, once)
         tree = ast.Module([outer], type_ignores=[])
     return compile(ast.fix_missing_locations(tree), loop.file, "exec")
@@ -59,13 +59,13 @@ def prepared(
     if snapshot.top_level:
         code = _body(snapshot.loop, line, None, converting)
         return lambda names: exec(code, names)
-    made: dict[str, Any] = {}
-    exec(_body(snapshot.loop, line, names, converting), snapshot.frame_globals, made)
-    function = made["__bugzoo_body"]
-    wanted = function.__code__.co_varnames[: function.__code__.co_argcount]
+    space: dict[str, Any] = {}
+    exec(_body(snapshot.loop, line, names, converting), snapshot.frame_globals, space)
+    function = space["__bugzoo_body"]
+    parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
 
     def run(names: dict[str, Any]) -> None:
-        after = function(*(names[name] for name in wanted))
+        after = function(*(names[name] for name in parameters))
         if isinstance(after, dict) and "__bugzoo" in after:
             names.update(after)
 

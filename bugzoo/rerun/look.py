@@ -74,13 +74,13 @@ class _Seen(TorchFunctionMode):
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if function in _LOSSES:
-            given = [*args, *(kwargs[name] for name in ("input", "target") if name in kwargs)]
-            if len(given) > 1 and all(isinstance(one, torch.Tensor) for one in given[:2]):
+            arguments = [*args, *(kwargs[name] for name in ("input", "target") if name in kwargs)]
+            if len(arguments) > 1 and all(isinstance(argument, torch.Tensor) for argument in arguments[:2]):
                 self.found.kind = function.__name__
                 self.found.ignored = kwargs.get("ignore_index", -100)
-                self.found.pairs.append(_counted(given[0].detach(), given[1].detach(), self.found.ignored))
+                self.found.pairs.append(_counted(arguments[0].detach(), arguments[1].detach(), self.found.ignored))
         result = function(*args, **kwargs)
-        if function in _COMPARE and len(args) > 1 and all(_numbered(one) for one in args[:2]):
+        if function in _COMPARE and len(args) > 1 and all(_numbered(argument) for argument in args[:2]):
             if args[0].shape == args[1].shape:
                 self.found.matches.append(result.detach().flatten())
         return result
@@ -90,8 +90,8 @@ def _counted(answers: torch.Tensor, targets: torch.Tensor, ignored: int) -> tupl
     """Return the rows whose target the loss does not ignore."""
     if targets.is_floating_point() or answers.ndim != targets.ndim + 1 or not (targets == ignored).any():
         return answers, targets
-    kept = targets != ignored
-    return answers.movedim(1, -1)[kept], targets[kept]
+    used = targets != ignored
+    return answers.movedim(1, -1)[used], targets[used]
 
 
 def _numbered(value: Any) -> bool:
@@ -106,36 +106,36 @@ def look(model: torch.nn.Module, call: Callable[[], Any], again: bool = False) -
     """
     if isinstance(model, torch.nn.parallel.DistributedDataParallel):
         raise NotApplicable("the other ranks of the distributed model have ended")
-    found = Evaluated()
+    evaluation = Evaluated()
     budget = Budget(SECONDS)
 
     def called(_: Any, args: Any, output: Any) -> None:
         budget.check()
         if inputs := tensors(args):
-            found.inputs.append(inputs[0].detach().clone())
-            found.outputs.append(main_output(output).detach())
+            evaluation.inputs.append(inputs[0].detach().clone())
+            evaluation.outputs.append(main_output(output).detach())
 
     hook = model.register_forward_hook(called)
     try:
-        with quiet(model), _reading(found), silent(), _Seen(found):
+        with quiet(model), _reading(evaluation), silent(), _Seen(evaluation):
             if again:
                 torch.manual_seed(1)
-            found.returned = _numbers(call())
+            evaluation.returned = _numbers(call())
     except OutOfTime:
         pass
     except (Exception, SystemExit) as error:
         raise NotApplicable(f"its evaluation cannot be run again ({type(error).__name__}: {error})"[:200]) from None
     finally:
         hook.remove()
-    if not found.inputs:
+    if not evaluation.inputs:
         raise NotApplicable("no code after the training loop calls the model")
-    return found
+    return evaluation
 
 
 def _numbers(returned: Any) -> list[float]:
     """Return all single numbers in a function's return value."""
-    single = [one for one in tree_leaves(returned) if not isinstance(one, torch.Tensor) or one.numel() == 1]
-    return [float(one) for one in single if isinstance(one, int | float | torch.Tensor)]
+    single = [leaf for leaf in tree_leaves(returned) if not isinstance(leaf, torch.Tensor) or leaf.numel() == 1]
+    return [float(leaf) for leaf in single if isinstance(leaf, int | float | torch.Tensor)]
 
 
 @contextlib.contextmanager

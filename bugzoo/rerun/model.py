@@ -15,10 +15,10 @@ from bugzoo.watching.live import Live
 
 def live(run: Run) -> Live:
     """Return the run's live objects. Raises NotApplicable if the trace came from a file or another process."""
-    found = run.trace.live
-    if found is None:
+    objects = run.trace.live
+    if objects is None:
         raise NotApplicable("needs the live model; this trace has numbers only")
-    return found
+    return objects
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def quiet(model: torch.nn.Module, training: bool = False) -> Iterator[torch.nn.M
     On CUDA, an embedding raises the IndexError that it raises on the CPU. A kernel's own assert would end the process's use of
     the device.
     """
-    tables = [one for one in model.modules() if isinstance(one, torch.nn.Embedding) and one.weight.is_cuda]
+    tables = [layer for layer in model.modules() if isinstance(layer, torch.nn.Embedding) and layer.weight.is_cuda]
     guards = [table.register_forward_pre_hook(check_indices) for table in tables]
     try:
         with unchanged(model), torch.no_grad():
@@ -63,13 +63,13 @@ def call(model: torch.nn.Module, args: Any, kwargs: Any) -> torch.Tensor:
 def tensors(tree: Any) -> list[torch.Tensor]:
     """Return all tensors in nested arguments or outputs, in order, including fields of output objects."""
     leaves = tree_flatten(tree)[0]
-    found = []
+    flat = []
     for leaf in leaves:
         if isinstance(leaf, torch.Tensor):
-            found.append(leaf)
+            flat.append(leaf)
         elif hasattr(leaf, "__dataclass_fields__"):
-            found += [value for value in vars(leaf).values() if isinstance(value, torch.Tensor)]
-    return found
+            flat += [value for value in vars(leaf).values() if isinstance(value, torch.Tensor)]
+    return flat
 
 
 def main_output(tree: Any) -> torch.Tensor:

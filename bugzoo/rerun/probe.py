@@ -27,8 +27,8 @@ _NAMES = {
 
 
 def _leaves(value: Any) -> list[torch.Tensor]:
-    found = [t for t in tree_leaves(value) if isinstance(t, torch.Tensor) and t.is_floating_point() and t.numel()]
-    return [t._values() if t.layout is torch.sparse_coo else t for t in found]
+    leaves = [t for t in tree_leaves(value) if isinstance(t, torch.Tensor) and t.is_floating_point() and t.numel()]
+    return [t._values() if t.layout is torch.sparse_coo else t for t in leaves]
 
 
 def op_name(function: Any) -> str:
@@ -102,9 +102,9 @@ class Probe(TorchFunctionMode):
         name = op_name(func)
         if name in ("get", "backward", "set", "repr", "dim", "size", "register_hook", "requires_grad"):
             return func(*args, **kwargs)
-        given = _leaves((args, kwargs)) if self.watching else []
+        inputs = _leaves((args, kwargs)) if self.watching else []
         clean = self.first is None and self.watching
-        had_nan, had_inf = (_nan(given), _inf(given)) if clean else (False, False)
+        had_nan, had_inf = (_nan(inputs), _inf(inputs)) if clean else (False, False)
         result = func(*args, **kwargs)
         if not self.watching:
             return result
@@ -112,11 +112,11 @@ class Probe(TorchFunctionMode):
         here = None
         if clean and out:
             nan, inf = _nan(out), _inf(out)
-            told = name.startswith(_FILLS) or any(
+            explicit = name.startswith(_FILLS) or any(
                 isinstance(a, float) and a - a != 0 for a in tree_leaves((args, kwargs))
             )
-            if (nan and not had_nan and not (told and not had_inf)) or (
-                inf and not had_inf and not had_nan and not told
+            if (nan and not had_nan and not (explicit and not had_inf)) or (
+                inf and not had_inf and not had_nan and not explicit
             ):
                 here = self._here(name)
                 self.first = {**here, "direction": "forward"}
@@ -124,7 +124,7 @@ class Probe(TorchFunctionMode):
                 self.first = {**self._here("input"), "direction": "forward"}
         for tensor in out:
             if tensor.grad_fn is not None:
-                self._own(tensor.grad_fn, given, here or self._here(name))
+                self._own(tensor.grad_fn, inputs, here or self._here(name))
         return result
 
     def _here(self, name: str) -> dict[str, Any]:
@@ -135,11 +135,11 @@ class Probe(TorchFunctionMode):
         """Record the line that made `node` and the earlier nodes of the same call."""
         queue = [node]
         while queue:
-            one = queue.pop()
-            if one is None or one in self._owner or one.name().endswith("AccumulateGrad"):
+            head = queue.pop()
+            if head is None or head in self._owner or head.name().endswith("AccumulateGrad"):
                 continue
-            self._owner[one] = owner
-            queue += [parent for parent, _ in one.next_functions]
+            self._owner[head] = owner
+            queue += [parent for parent, _ in head.next_functions]
 
     # -- backward -----------------------------------------------------------------------------------------------------
 
@@ -156,8 +156,8 @@ class Probe(TorchFunctionMode):
         def look(grad_inputs: Any, grad_outputs: Any) -> None:
             if self.first is None and self.watching:
                 if _bad(_leaves(grad_inputs)) and not _bad(_leaves(grad_outputs)):
-                    found = self._owner.get(node) or _from_anomaly(node)
-                    self.first = {**found, "op": _short(node.name()), "direction": "backward"}
+                    origin = self._owner.get(node) or _from_anomaly(node)
+                    self.first = {**origin, "op": _short(node.name()), "direction": "backward"}
 
         return look
 
@@ -174,8 +174,8 @@ def _short(name: str) -> str:
 def _from_anomaly(node: Any) -> dict[str, Any]:
     """Return the line that anomaly mode recorded when the node was made."""
     lines = "".join(node.metadata.get("traceback_", ()))
-    found = [m for m in re.findall(r'File "([^"]+)", line (\d+)', lines) if is_user_file(m[0])]
-    file, line = found[-1] if found else (None, 0)
+    places = [m for m in re.findall(r'File "([^"]+)", line (\d+)', lines) if is_user_file(m[0])]
+    file, line = places[-1] if places else (None, 0)
     return {
         "module": None,
         "file": file,

@@ -98,7 +98,7 @@ def stepping_at(rate: float) -> Iterator[None]:
 
     def lend(optimizer: Any, args: Any, kwargs: Any) -> None:
         before[:] = [group["lr"] for group in optimizer.param_groups]
-        highest = max(max(float(one) for one in before), 1e-30)
+        highest = max(max(float(previous) for previous in before), 1e-30)
         for group in optimizer.param_groups:
             group["lr"] = group["lr"] * (rate / highest)
 
@@ -161,18 +161,18 @@ def same_containers(*places: dict[str, Any]) -> Iterator[None]:
 
 def _contents(*places: dict[str, Any]) -> list[tuple[Any, Any]]:
     """Return (container, copy of its items) for the containers in these namespaces and those directly inside them."""
-    found: list[tuple[Any, Any]] = []
+    pairs: list[tuple[Any, Any]] = []
 
     def visit(values: list[Any], depth: int) -> None:
         for value in values:
             if type(value) in (list, dict, set, deque, defaultdict) and not any(value is place for place in places):
-                found.append((value, value.copy()))
+                pairs.append((value, value.copy()))
                 if depth < 1 and len(value) < 1000:
                     visit(list(value.values() if isinstance(value, dict) else value), depth + 1)
 
     for place in places:
         visit([value for name, value in place.items() if not name.startswith("__")], 0)
-    return found
+    return pairs
 
 
 def _refill(container: Any, content: Any) -> None:
@@ -216,12 +216,12 @@ def unchanged(model: torch.nn.Module) -> Iterator[None]:
 @contextlib.contextmanager
 def with_weights(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> Iterator[None]:
     """Give `model` other weights (name -> tensor, as in its state_dict), and restore its own afterwards."""
-    own = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    originals = {name: value.detach().clone() for name, value in model.state_dict().items()}
     try:
         model.load_state_dict(weights)
         yield
     finally:
-        model.load_state_dict(own)
+        model.load_state_dict(originals)
 
 
 # -- random numbers, and single values -------------------------------------------------------------------------------------
@@ -253,13 +253,13 @@ def set_random(state: State) -> None:
 @contextlib.contextmanager
 def same_random(*generators: torch.Generator) -> Iterator[None]:
     """Restore torch's global CPU generator, and the given ones, afterwards."""
-    states = [one.get_state() for one in generators]
+    states = [generator.get_state() for generator in generators]
     with torch.random.fork_rng(devices=[]):
         try:
             yield
         finally:
-            for one, state in zip(generators, states, strict=True):
-                one.set_state(state)
+            for generator, state in zip(generators, states, strict=True):
+                generator.set_state(state)
 
 
 @contextlib.contextmanager

@@ -41,11 +41,11 @@ class _Rerun(Recorder):
 
     def training_forward(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         super().training_forward(module, args)
-        given, self.given = self.given, None
+        arguments, self.given = self.given, None
         if self.iteration is not None:
             set_rng(self.iteration.rng)
             self.iteration = None
-        return given
+        return arguments
 
     def before_backward(self, root: Any) -> None:
         super().before_backward(root)

@@ -64,9 +64,9 @@ def enter(
         set_apart(folder, job.cwd or cwd, os.path.dirname(os.path.abspath(job.file)))
     fresh_seeds()
     os.chdir(folder / WORK if job.bring_mib else job.cwd or cwd)
-    kept: list[int] = [2, progress, *asking, 1024]
-    for one, other in pairwise(sorted(kept)):
-        os.closerange(one + 1, other)
+    handles: list[int] = [2, progress, *asking, 1024]
+    for start, other in pairwise(sorted(handles)):
+        os.closerange(start + 1, other)
     keep_stacks(folder)
     torch.set_num_threads(job.threads)
     if job.ranks > 1:
@@ -85,8 +85,8 @@ def set_apart(folder: Path, *work: str) -> None:
     places = folder, folder / writes.LAYERS, writes.second_place(folder)
     other = overlay.foreign(*work)
     why = overlay.FOREIGN.format(other) if other else overlay.tried(*places)
-    said = {"apart": False, "why": why} if why else {"apart": True, **overlay.cover(*places)}
-    (folder / writes.SAID).write_text(json.dumps(said))
+    summary = {"apart": False, "why": why} if why else {"apart": True, **overlay.cover(*places)}
+    (folder / writes.SAID).write_text(json.dumps(summary))
 
 
 def fresh_seeds() -> None:

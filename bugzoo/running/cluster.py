@@ -57,14 +57,14 @@ def _client(address: str) -> Iterator[Any]:
 
 def _same_everywhere(client: Any, address: str) -> None:
     try:
-        found = client.run(what_runs_here)
+        versions = client.run(what_runs_here)
     except Exception as error:  # a worker's own ImportError arrives as it is
         raise UserError(
             f"--executor {address}: a worker has no bugzoo ({error}). Install the same version there."
         ) from None
-    if not found:
+    if not versions:
         raise UserError(f"--executor {address}: the cluster has no workers. Start some with `dask worker {address}`.")
-    strange = sorted(worker for worker, theirs in found.items() if theirs != what_runs_here())
+    strange = sorted(worker for worker, theirs in versions.items() if theirs != what_runs_here())
     if strange:
         raise UserError(
             f"--executor {address}: {', '.join(strange)} has another version of bugzoo or torch, so results would "

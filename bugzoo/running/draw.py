@@ -117,5 +117,5 @@ def file(folder: Path, rank: int, step: int) -> Path:
 
 def files(folder: Path, rank: int) -> dict[int, Path]:
     """Return step -> file of the steps that were kept of a rank."""
-    found = {int(path.stem.rpartition("-")[2]): path for path in folder.glob(f"step-{rank}-*.npz")}
-    return dict(sorted(found.items()))
+    paths = {int(path.stem.rpartition("-")[2]): path for path in folder.glob(f"step-{rank}-*.npz")}
+    return dict(sorted(paths.items()))

@@ -21,10 +21,10 @@ def describe(failure: BaseException | None, file: str, trace: Trace) -> tuple[st
     ended = outcome.of_error(failure, trace)
     if failure is None or ended not in ("crashed", "out_of_memory"):
         return ended, {}
-    found = record(failure, file)
+    details = record(failure, file)
     if "scene" in trace.error:  # recorded by the watch while the frames existed
-        found["scene"] = trace.error["scene"]
-    return ended, found
+        details["scene"] = trace.error["scene"]
+    return ended, details
 
 
 def record(failure: BaseException, file: str) -> ErrorRecord:
@@ -34,18 +34,18 @@ def record(failure: BaseException, file: str) -> ErrorRecord:
     line = frames[places[-1]].lineno if places else None
     if isinstance(failure, SyntaxError) and failure.filename == file:
         line = failure.lineno
-    shown = traceback.TracebackException.from_exception(failure)
+    exception = traceback.TracebackException.from_exception(failure)
     if places:
-        shown.stack = traceback.StackSummary.from_list(list(shown.stack)[places[0] :])
+        exception.stack = traceback.StackSummary.from_list(list(exception.stack)[places[0] :])
     else:
-        shown.stack = traceback.StackSummary.from_list([])
+        exception.stack = traceback.StackSummary.from_list([])
     message = str(failure)
     if isinstance(failure, SystemExit):
         message = f"the script ended itself with sys.exit({failure.code!r})"
     return {
         "type": type(failure).__name__,
         "message": message,
-        "traceback": "".join(shown.format()),
+        "traceback": "".join(exception.format()),
         "file": file,
         "line": line,
     }
@@ -99,13 +99,13 @@ def nowhere(kind: str, message: str) -> ErrorRecord:
 
 def _of_script(stack: list[str], file: str) -> list[str]:
     """Return `stack` (innermost call first) without bugzoo's own frames below the script's."""
-    own = [index for index, line in enumerate(stack) if line.startswith(f'File "{file}", line ')]
-    return stack[: own[-1] + 1] if own else stack
+    places = [index for index, line in enumerate(stack) if line.startswith(f'File "{file}", line ')]
+    return stack[: places[-1] + 1] if places else stack
 
 
 def _place(stack: list[str], file: str) -> tuple[str | None, int | None]:
     """Return (file, line) of the script's innermost frame in a stack."""
     for line in stack:  # a script may have written them itself
-        if found := re.match(rf'File "{re.escape(file)}", line (\d{{1,9}})\b', line):
-            return file, int(found[1])
+        if match := re.match(rf'File "{re.escape(file)}", line (\d{{1,9}})\b', line):
+            return file, int(match[1])
     return None, None

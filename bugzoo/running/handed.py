@@ -44,9 +44,9 @@ def read(job: Job, folder: Path, rank: int, kept: Path | None = None) -> Run:
     if arrays.exists():
         run.arrays = npz.read(arrays, most)
     for step, path in draw.files(kept or folder, rank).items():
-        found = npz.read(path, most)
-        most -= sum(value.nbytes for value in found.values())
-        run.arrays |= {f"steps.{step}.{part}": value for part, value in found.items()}
+        parts = npz.read(path, most)
+        most -= sum(value.nbytes for value in parts.values())
+        run.arrays |= {f"steps.{step}.{part}": value for part, value in parts.items()}
     return run
 
 
@@ -64,15 +64,15 @@ def look(job: Job, place: Path, folder: Path) -> tuple[dict[str, str], str]:
             os._exit(0)
         os._exit(1)
     os.close(theirs)
-    said = b""
+    answer = b""
     with contextlib.suppress(OSError):
         while select.select([ours], [], [], SECONDS)[0] and (piece := os.read(ours, 2**16)):
-            said += piece
+            answer += piece
     os.close(ours)
     processes.send(child, signal.SIGKILL)
     os.waitpid(child, 0)
     try:
-        reasons, trouble = json.loads(said)
+        reasons, trouble = json.loads(answer)
         return reasons, trouble
     except ValueError:
         why = "What its run left behind takes too much memory or time to read."
@@ -119,22 +119,22 @@ def left(place: Path, most: int) -> dict[str, bytes]:
 
     Raises npz.TooMuch for more than `most` bytes, or more than MOST_FILES files.
     """
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     try:  # the script may have replaced the folder by a link
         handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
-        return found
+        return contents
     base = place if portable() else Path(f"/proc/self/fd/{handle}")
     try:
         for name in sorted(filter(NAME.fullmatch, os.listdir(handle))):
             with contextlib.suppress(OSError), npz.opened(base / name, most) as file:
-                found[name] = file.read(most + 1)
-                most -= len(found[name])
-            if most < 0 or len(found) > MOST_FILES:
+                contents[name] = file.read(most + 1)
+                most -= len(contents[name])
+            if most < 0 or len(contents) > MOST_FILES:
                 raise npz.TooMuch("the files in its folder are more than what may be handed on")
     finally:
         os.close(handle)
-    return found
+    return contents
 
 
 def handed_on(job: Job, folder: Path) -> dict[str, bytes]:
@@ -157,6 +157,6 @@ def _copy(source: Path, target: Path, most: int) -> None:
 def space(place: Path) -> int:
     """Return the free bytes on the disk of `place`, 0 if it takes no further file, a very large number if unknown."""
     with contextlib.suppress(OSError):
-        found = os.statvfs(place)
-        return 0 if found.f_files and not found.f_favail else found.f_bavail * found.f_frsize
+        status = os.statvfs(place)
+        return 0 if status.f_files and not status.f_favail else status.f_bavail * status.f_frsize
     return sys.maxsize

@@ -143,8 +143,8 @@ def _watching(watch: bool, on_step: Any, settings: dict[str, Any]) -> contextlib
         return contextlib.nullcontext(Trace())
     from bugzoo.watching import watch as watcher
 
-    asked: dict[str, Any] = {"contracts": False, **settings}
-    return watcher(on_step=on_step, **asked)
+    options: dict[str, Any] = {"contracts": False, **settings}
+    return watcher(on_step=on_step, **options)
 
 
 @contextlib.contextmanager
@@ -166,11 +166,11 @@ def _as_main(module: types.ModuleType, file: str, argv: tuple[str, ...]) -> Iter
 
 def _metrics(namespace: Mapping[str, Any]) -> dict[str, float]:
     """Return the script's top-level `metrics` if it is a dict of numbers."""
-    found = namespace.get("metrics")
-    if not isinstance(found, dict):
+    metrics = namespace.get("metrics")
+    if not isinstance(metrics, dict):
         return {}
     result = {}
-    for name, value in found.items():
+    for name, value in metrics.items():
         with contextlib.suppress(TypeError, ValueError, RuntimeError):
             if isinstance(value, numbers.Real) or getattr(value, "numel", lambda: 0)() == 1:
                 result[str(name)] = float(value)

@@ -47,8 +47,8 @@ def unshare_as_oneself(flags: int) -> None:
     if user == 0:
         maps = {}
         for kind in ("uid", "gid"):
-            known = [line.split() for line in Path(f"/proc/self/{kind}_map").read_text().splitlines()]
-            maps[kind] = "".join(f"{first} {first} {count}\n" for first, _, count in known)
+            rows = [line.split() for line in Path(f"/proc/self/{kind}_map").read_text().splitlines()]
+            maps[kind] = "".join(f"{first} {first} {count}\n" for first, _, count in rows)
         result, mapped = _unshare_as_root(flags, maps)
         if result == 0 and mapped:
             return
@@ -69,14 +69,14 @@ def _unshare_as_root(flags: int, maps: Mapping[str, str] = MAPS) -> tuple[int, b
     parent = os.getpid()
     child = os.fork()
     if child == 0:
-        said = b"no"
+        answer = b"no"
         with contextlib.suppress(OSError):
             os.close(inside[1])
             if os.read(inside[0], 1):
                 for kind in ("uid", "gid"):
                     Path(f"/proc/{parent}/{kind}_map").write_text(maps[kind])
-                said = b"ok"
-        os.write(outside[1], said)
+                answer = b"ok"
+        os.write(outside[1], answer)
         os._exit(0)
     result = _libc.unshare(flags)
     error = ctypes.get_errno()

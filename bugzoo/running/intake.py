@@ -41,28 +41,28 @@ class Intake:
 
     def _step(self, line: bytes) -> bool:
         try:
-            found: dict[str, Any] = json.loads(line)
-            rank, step = int(found["rank"]), int(found["step"])
-            loss, norm, seconds = float(found["loss"]), float(found["grad_norm"]), float(found.get("seconds") or 0.0)
-            kept = array("d", (step, loss, norm))
+            entry: dict[str, Any] = json.loads(line)
+            rank, step = int(entry["rank"]), int(entry["step"])
+            loss, norm, seconds = float(entry["loss"]), float(entry["grad_norm"]), float(entry.get("seconds") or 0.0)
+            numbers = array("d", (step, loss, norm))
         except Exception:  # too deep, infinite, a list, no JSON at all
             return False
         if not 0 <= rank < self.ranks:
             return False
         self.made[rank] += 1
-        mine = self._kept.setdefault(rank, array("d"))
-        if len(mine) < 3 * MOST // self.ranks:
-            mine += kept
+        rows = self._kept.setdefault(rank, array("d"))
+        if len(rows) < 3 * MOST // self.ranks:
+            rows += numbers
         if self.relay and rank == 0 and len(self.unsent) < _MOST_UNSENT:
-            told = {"step": step, "loss": loss, "grad_norm": norm, "seconds": seconds}
-            self.unsent += json.dumps({"step": told}).encode() + b"\n"
+            report = {"step": step, "loss": loss, "grad_norm": norm, "seconds": seconds}
+            self.unsent += json.dumps({"step": report}).encode() + b"\n"
         return True
 
     def rows(self) -> dict[str, list[list[float]]]:
         """Return rank, as text -> [step, loss, gradient norm] of each step."""
         return {
-            str(rank): [list(kept[at : at + 3]) for at in range(0, len(kept), 3)]
-            for rank, kept in sorted(self._kept.items())
+            str(rank): [list(numbers[at : at + 3]) for at in range(0, len(numbers), 3)]
+            for rank, numbers in sorted(self._kept.items())
         }
 
     def clear(self) -> None:

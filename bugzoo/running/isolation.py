@@ -208,9 +208,9 @@ def empty_folders() -> dict[str, str]:
     """Return the folders that the sandbox shows empty, each with "": manuals, this user's record and cache, where visible."""
     from bugzoo import kept, record  # not shown in the sandbox, where this module is imported for several ranks
 
-    shown = [Path(os.path.realpath(place)) for place in visible()]
+    roots = [Path(os.path.realpath(place)) for place in visible()]
     private = [Path(os.path.realpath(place)) for place in (*_MANUALS, record.folder(), kept.folder())]
-    return {str(folder): "" for folder in private if folder.is_dir() and any(map(folder.is_relative_to, shown))}
+    return {str(folder): "" for folder in private if folder.is_dir() and any(map(folder.is_relative_to, roots))}
 
 
 def _show(place: Path, root: Path, read_only: bool = True) -> None:

@@ -22,14 +22,14 @@ _SQLITE = b"SQLite format 3\x00"
 
 def flush_open() -> Iterator[io.IOBase]:
     """Flush every file that is open for writing, as the interpreter does at exit, and yield it."""
-    for one in gc.get_objects():
-        if isinstance(one, io.TextIOWrapper | io.BufferedWriter | io.BufferedRandom):
+    for file in gc.get_objects():
+        if isinstance(file, io.TextIOWrapper | io.BufferedWriter | io.BufferedRandom):
             with contextlib.suppress(Exception):
-                one.flush()
-                yield one
-        elif type(one).__name__ == "memmap" and hasattr(one, "flush"):
+                file.flush()
+                yield file
+        elif type(file).__name__ == "memmap" and hasattr(file, "flush"):
             with contextlib.suppress(Exception):
-                one.flush()
+                file.flush()
 
 
 class Keeper:
@@ -47,21 +47,21 @@ class Keeper:
         """Restore files of the script that have changed since, and the positions of its open files."""
         now = self._files()
         for key, file in now.items():
-            seen, kept = self._seen(key), self.folder / KEPT / key[0] / key[1]
+            target, saved = self._seen(key), self.folder / KEPT / key[0] / key[1]
             if key not in self.there:
                 with contextlib.suppress(OSError):
-                    seen.unlink()
-            elif not _database(kept) and file.read_bytes() != kept.read_bytes():
-                with contextlib.suppress(OSError), open(seen, "r+b") as out:
+                    target.unlink()
+            elif not _database(saved) and file.read_bytes() != saved.read_bytes():
+                with contextlib.suppress(OSError), open(target, "r+b") as out:
                     out.truncate()
-                    out.write(kept.read_bytes())
+                    out.write(saved.read_bytes())
         for key in self.there - now.keys():
             with contextlib.suppress(OSError):
                 self._seen(key).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(self.folder / KEPT / key[0] / key[1], self._seen(key))
-        for one, place in self.positions:
+        for handle, place in self.positions:
             with contextlib.suppress(Exception):
-                one.seek(place)
+                handle.seek(place)
         self.before = self._stamps()
 
     def changed(self) -> None:
@@ -82,8 +82,8 @@ class Keeper:
         }
 
     def _stamps(self) -> dict[tuple[str, str], tuple[int, int]]:
-        found = {key: file.lstat() for key, file in self._files().items()}
-        return {key: (status.st_mtime_ns, status.st_size) for key, status in found.items()}
+        statuses = {key: file.lstat() for key, file in self._files().items()}
+        return {key: (status.st_mtime_ns, status.st_size) for key, status in statuses.items()}
 
     def _copy(self, files: dict[tuple[str, str], Path]) -> set[tuple[str, str]]:
         for (layer, name), file in files.items():
@@ -119,8 +119,12 @@ def copy_out(folder: Path, second: Path | None, cwd: Path, out: Path) -> int:
     For a script that was stopped from outside, these are the files that it had written so far.
     """
     lowers = json.loads((folder / SAID).read_text(encoding="utf-8"))["lowers"]
-    kept = {one.name: one for one in (folder / KEPT).iterdir()} if (folder / KEPT).is_dir() else None
-    places = kept if kept is not None else {one.name.partition("-")[0]: one for one in uppers(folder / LAYERS, second)}
+    saved = {entry.name: entry for entry in (folder / KEPT).iterdir()} if (folder / KEPT).is_dir() else None
+    places = (
+        saved
+        if saved is not None
+        else {entry.name.partition("-")[0]: entry for entry in uppers(folder / LAYERS, second)}
+    )
     count = 0
     for name, place in places.items():
         for file in plain(place):

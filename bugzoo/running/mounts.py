@@ -25,13 +25,13 @@ class Mount:
 
 def mounted() -> list[Mount]:
     """Return all visible mounts. Of several mounts at one place, only the last one is visible."""
-    found: dict[str, Mount] = {}
+    mounts: dict[str, Mount] = {}
     for line in Path("/proc/self/mountinfo").read_bytes().splitlines():
         left, _, right = line.partition(b" - ")
         fields = left.split(b" ")
         place = os.fsdecode(re.sub(rb"\\([0-7]{3})", lambda code: bytes([int(code[1], 8)]), fields[4]))
-        found[place] = Mount(place, os.fsdecode(right.split(b" ")[0]), b"ro" in fields[5].split(b","))
-    return list(found.values())
+        mounts[place] = Mount(place, os.fsdecode(right.split(b" ")[0]), b"ro" in fields[5].split(b","))
+    return list(mounts.values())
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
@@ -45,8 +45,8 @@ def read_only(path: str, recursive: bool) -> None:
     # struct mount_attr {set, clear, propagation, user namespace}; RDONLY | NOSUID
     attributes = struct.pack("QQQQ", 1 | 2, 0, 0, 0)
     call, whole = seccomp.number("mount_setattr"), 0x8000 if recursive else 0
-    done = libc.syscall(call, -100, os.fsencode(path), whole, attributes, len(attributes))
-    check(done, f"making {path} read-only")
+    status = libc.syscall(call, -100, os.fsencode(path), whole, attributes, len(attributes))
+    check(status, f"making {path} read-only")
 
 
 def check(result: int, what: str) -> None:

@@ -78,7 +78,7 @@ class Outward:
     def _wrote(self, path: Any) -> None:
         with contextlib.suppress(TypeError, ValueError):
             name = os.path.abspath(os.fsdecode(path))
-            if not name.startswith(self.own) and not any(one in name for one in _WORKERS):
+            if not name.startswith(self.own) and not any(marker in name for marker in _WORKERS):
                 self.note("wrote", name)
 
     def _refuse(self, does: str, what: object) -> None:
@@ -104,19 +104,19 @@ class Outward:
         """Close outgoing connections, and block new ones and new programs from now on."""
         self.closed = "the script has ended"
         for handle, _ in connections(self.alone):
-            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(handle)) as one:
-                one.shutdown(socket.SHUT_RDWR)
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(handle)) as connection:
+                connection.shutdown(socket.SHUT_RDWR)
 
     def _stamps(self) -> dict[str, tuple[int, int]]:
         """Return size and time of each file in the script's folders."""
-        found: dict[str, tuple[int, int]] = {}
+        stamps: dict[str, tuple[int, int]] = {}
         for place in self.places:
             with contextlib.suppress(OSError), os.scandir(place) as entries:
                 for entry, _ in zip(entries, range(_MOST), strict=False):
                     with contextlib.suppress(OSError):
                         status = entry.stat(follow_symlinks=False)
-                        found[entry.path] = status.st_size, status.st_mtime_ns
-        return found
+                        stamps[entry.path] = status.st_size, status.st_mtime_ns
+        return stamps
 
 
 def _one_line(what: object) -> str:
@@ -127,11 +127,11 @@ def _note_archives(outward: Outward) -> None:
     """Also record torch.save, which writes in C++ without an audit event."""
     import torch
 
-    made = torch.serialization._open_zipfile_writer_file.__init__
+    original = torch.serialization._open_zipfile_writer_file.__init__
 
     def noted(self: Any, name: Any, *args: Any, **kwargs: Any) -> None:
         outward._wrote(name)
-        made(self, name, *args, **kwargs)
+        original(self, name, *args, **kwargs)
 
     torch.serialization._open_zipfile_writer_file.__init__ = noted  # pyright: ignore
 
@@ -140,22 +140,22 @@ def leads_out(address: Any) -> bool:
     """Return whether a socket's address is outside: not a socket between local workers of torch and multiprocessing."""
     if isinstance(address, str | bytes):
         name = os.fsdecode(address)
-        return bool(name) and not name.startswith("\0") and not any(one in name for one in _WORKERS)
+        return bool(name) and not name.startswith("\0") and not any(marker in name for marker in _WORKERS)
     return bool(address)
 
 
 def connections(alone: bool = True) -> Iterator[tuple[int, str]]:
     """Yield (handle, peer) of each socket that leads out of this process. The loopback counts only if it is `alone`."""
-    mine: set[Any] = set()
-    found: list[tuple[int, Any]] = []
+    addresses: set[Any] = set()
+    peers: list[tuple[int, Any]] = []
     for handle in _handles():
         with contextlib.suppress(OSError):
             if stat.S_ISSOCK(os.fstat(handle).st_mode):
-                with socket.socket(fileno=os.dup(handle)) as one:
-                    mine.add(one.getsockname())
-                    found.append((handle, one.getpeername()))
-    for handle, peer in found:
-        here = peer in mine or (
+                with socket.socket(fileno=os.dup(handle)) as connection:
+                    addresses.add(connection.getsockname())
+                    peers.append((handle, connection.getpeername()))
+    for handle, peer in peers:
+        here = peer in addresses or (
             not alone and isinstance(peer, tuple) and peer[0] in ("127.0.0.1", "::1", "::ffff:127.0.0.1")
         )
         if not here and leads_out(peer):
@@ -176,7 +176,7 @@ def path_of(handle: int) -> str:
         return os.readlink(f"/proc/self/fd/{handle}")
     if (ask := getattr(fcntl, "F_GETPATH", None)) is not None:  # macOS
         return fcntl.fcntl(handle, ask, bytes(1024)).rstrip(b"\0").decode(errors="replace")
-    return next((one.path for one in psutil.Process().open_files() if one.fd == handle), "")
+    return next((file.path for file in psutil.Process().open_files() if file.fd == handle), "")
 
 
 def _handles() -> list[int]:
@@ -188,4 +188,4 @@ def _handles() -> list[int]:
 
 
 def _children() -> set[int]:
-    return {one.pid for one in multiprocessing.process.active_children() if one.pid} | {os.getpid(), 0}
+    return {child.pid for child in multiprocessing.process.active_children() if child.pid} | {os.getpid(), 0}

@@ -86,13 +86,13 @@ def impossible(*work: str) -> str:
         return "bugzoo runs in portable mode"
     if other := foreign(*work):
         return FOREIGN.format(other)
-    own = Path(tempfile.mkdtemp(prefix="bugzoo-"))
-    second = second_place(own)
+    folder = Path(tempfile.mkdtemp(prefix="bugzoo-"))
+    second = second_place(folder)
     try:
-        (own / LAYERS).mkdir()
-        return tried(own, own / LAYERS, second)
+        (folder / LAYERS).mkdir()
+        return tried(folder, folder / LAYERS, second)
     finally:
-        for place in filter(None, (own, second)):
+        for place in filter(None, (folder, second)):
             remove(place)
 
 
@@ -104,20 +104,20 @@ def tried(own: Path, layers: Path, other: Path | None) -> str:
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
-        said = b"it was cut short"
+        answer = b"it was cut short"
         try:
             cover(own, layers, other, mark="trial-")
-            said = b""
+            answer = b""
         except (OverlayError, OSError) as error:
-            said = str(error).encode()[:1000]
+            answer = str(error).encode()[:1000]
         finally:
-            os.write(theirs, said or b"\0")
+            os.write(theirs, answer or b"\0")
             os._exit(0)
     os.close(theirs)
     with open(ours, "rb") as pipe:
-        said = pipe.read() or b"it was cut short"
+        answer = pipe.read() or b"it was cut short"
     os.waitpid(child, 0)
-    return said.decode(errors="replace").strip("\0")
+    return answer.decode(errors="replace").strip("\0")
 
 
 def cover(own: Path, layers: Path, other: Path | None, mark: str = "") -> dict[str, Any]:
@@ -154,7 +154,7 @@ def cover(own: Path, layers: Path, other: Path | None, mark: str = "") -> dict[s
     for place, handle in ((own, job), *bases[1:]):
         mounts.mount(f"/proc/self/fd/{handle}", str(place), "", mounts.BIND)
     lost = sorted({*parts, *refused})
-    for place in {_mount_of(one, there) for one in lost}:
+    for place in {_mount_of(folder, there) for folder in lost}:
         _lock(place)
     for handle in (
         job,
@@ -163,7 +163,7 @@ def cover(own: Path, layers: Path, other: Path | None, mark: str = "") -> dict[s
         *(h for layer in laid for h in layer.handles),
     ):
         os.close(handle)
-    locked = [one for one in lost if one != "/" and not any(one.startswith(f"{other}/") for other in lost)]
+    locked = [folder for folder in lost if folder != "/" and not any(folder.startswith(f"{other}/") for other in lost)]
     return {"lowers": {layer.name: layer.lower for layer in laid}, "read_only": locked}
 
 
@@ -190,7 +190,7 @@ def _plan(there: list[Mount]) -> tuple[list[str], list[str]]:
     """Return (folders to cover as a whole, folders of which only parts can be covered), of all writable folders."""
     whole: list[str] = []
     parts: list[str] = []
-    taken = {one.place for one in there}
+    taken = {mount.place for mount in there}
 
     def descend(place: str) -> None:
         below = place.rstrip("/") + "/"
@@ -203,14 +203,14 @@ def _plan(there: list[Mount]) -> tuple[list[str], list[str]]:
                 if entry.is_dir(follow_symlinks=False) and entry.path not in taken:
                     descend(entry.path)
 
-    for one in there:
-        live = any(one.place == place or one.place.startswith(place + "/") for place in _LIVE)
-        if one.kind not in _PSEUDO and not one.read_only and not live and os.path.isdir(one.place):
-            descend(one.place)
-    running = [one.place for one in there if one.place.startswith("/run") and not one.read_only]
+    for mount in there:
+        live = any(mount.place == place or mount.place.startswith(place + "/") for place in _LIVE)
+        if mount.kind not in _PSEUDO and not mount.read_only and not live and os.path.isdir(mount.place):
+            descend(mount.place)
+    running = [mount.place for mount in there if mount.place.startswith("/run") and not mount.read_only]
     parts = [place for place in parts if not place.startswith("/sys/")]
-    kept = [place for place in whole if place not in _LIVE and not _of_the_system(place)]
-    return sorted(kept), [place for place in (*parts, *running) if os.access(place, os.W_OK)]
+    covered = [place for place in whole if place not in _LIVE and not _of_the_system(place)]
+    return sorted(covered), [place for place in (*parts, *running) if os.access(place, os.W_OK)]
 
 
 def _of_the_system(place: str) -> bool:
@@ -239,7 +239,7 @@ def _sockets() -> Iterator[str]:
 
 def _mount_of(place: str, there: list[Mount]) -> str:
     """Return the mount point of the file system that holds `place`."""
-    around = (one.place for one in there if Path(place).is_relative_to(one.place))
+    around = (mount.place for mount in there if Path(place).is_relative_to(mount.place))
     return max(around, key=len)
 
 

@@ -57,11 +57,11 @@ class OwnTime:
 
     def _wanted(self, after: dict[int, float], passed: float) -> float:
         """Return how many cores the threads could have used. Those that share some may use no more than these."""
-        wanted: defaultdict[frozenset[int], float] = defaultdict(float)
+        demand: defaultdict[frozenset[int], float] = defaultdict(float)
         for thread, ready in after.items():
             with contextlib.suppress(OSError):  # it has ended
-                wanted[frozenset(os.sched_getaffinity(thread))] += max(ready - self._before.get(thread, 0.0), 0.0)
-        return sum(min(seconds / passed, len(allowed)) for allowed, seconds in wanted.items())
+                demand[frozenset(os.sched_getaffinity(thread))] += max(ready - self._before.get(thread, 0.0), 0.0)
+        return sum(min(seconds / passed, len(allowed)) for allowed, seconds in demand.items())
 
 
 def _threads(pid: int) -> list[int]:

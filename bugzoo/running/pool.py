@@ -29,7 +29,7 @@ def run_all(
     `on_done(index, value)` is called in this thread after each item, so that results can be saved at once.
     An exception, here or there, stops everything that still runs here and is raised again. `stopping` is set first.
     """
-    own = executor is None
+    threaded = executor is None
     parse_in_threads()
     pool = executor or ThreadPoolExecutor(workers or cores(), thread_name_prefix="bugzoo")
     futures: dict[Future[Done], int] = {}
@@ -46,10 +46,10 @@ def run_all(
             stopping.set()
         for future in futures:
             future.cancel()
-        while own and not all(future.done() for future in futures):
+        while threaded and not all(future.done() for future in futures):
             stop_all()  # repeatedly, because a grading runs several jobs one after another
             wait(futures, timeout=0.2)
         raise
     finally:
-        if own:
+        if threaded:
             pool.shutdown(wait=True)

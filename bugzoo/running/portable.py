@@ -40,7 +40,7 @@ _spare: list[subprocess.Popen[bytes]] = []
 def warm_up() -> None:
     """Start the process for the next run now, so that it has imported torch by then (2 to 6 s)."""
     with _lock:
-        if not [one for one in _spare if one.poll() is None]:
+        if not [spare for spare in _spare if spare.poll() is None]:
             _spare[:] = [_start()]
 
 
@@ -63,7 +63,7 @@ def run(job: Job, folder: Path, on_step: Callable[[dict[str, Any]], None] | None
     `on_step` gets each step of rank 0 during the run and may raise StopRun. `stopping`, once set, ends the run as stopped.
     """
     with _lock:
-        waiting = [one for one in _spare if one.poll() is None]
+        waiting = [spare for spare in _spare if spare.poll() is None]
         _spare.clear()
     process = waiting[0] if waiting else _start()
     warm_up()  # the next run's process imports torch while this one runs
@@ -98,11 +98,11 @@ class _Watch:
             self.draws[end] = (draw, os.open(answers, os.O_RDWR | os.O_NONBLOCK))
 
     def run(self) -> Account:
-        asked = {"folder": str(self.folder), "cwd": os.getcwd(), "path": sys.path}
+        request = {"folder": str(self.folder), "cwd": os.getcwd(), "path": sys.path}
         stacks: dict[str, list[str]] = {}
         code, seconds = 1, 0.0
         with selectors.DefaultSelector() as watched, contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write(json.dumps(asked).encode() + b"\n")
+            self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.flush()
             os.set_blocking(self.process.stdout.fileno(), False)
             watched.register(self.process.stdout, selectors.EVENT_READ)
@@ -221,15 +221,15 @@ class _Watch:
             return
         self.looked = now
         self.members = _family(self.process.pid)
-        self.used = max(self.used, processes.shares([one.pid for one in self.members])[0])
+        self.used = max(self.used, processes.shares([member.pid for member in self.members])[0])
         if self.begun:
             self.peak = max(self.peak, self._resident() - self.base)
 
     def _resident(self) -> float:
         total = 0
-        for one in self.members:
+        for member in self.members:
             with contextlib.suppress(psutil.Error):
-                total += one.memory_info().rss
+                total += member.memory_info().rss
         return total / _MIB
 
     def _ask_to_stop(self, watched: selectors.BaseSelector) -> None:
@@ -238,18 +238,20 @@ class _Watch:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGINT)
         deadline = time.monotonic() + (1.0 if self.job.ranks > 1 else GRACE)
-        wanted = [self.folder / f"result-{rank}.json" for rank in range(self.job.ranks)]
-        while self.process.poll() is None and time.monotonic() < deadline and not all(one.exists() for one in wanted):
+        results = [self.folder / f"result-{rank}.json" for rank in range(self.job.ranks)]
+        while (
+            self.process.poll() is None and time.monotonic() < deadline and not all(path.exists() for path in results)
+        ):
             self._turn(watched, 0.03)
 
     def _ranks(self) -> list[int]:
         """Process ids of the ranks, in order: those that they wrote down and that are ours."""
-        ours = {one.pid for one in _family(self.process.pid)}
-        found = []
+        family = {process.pid for process in _family(self.process.pid)}
+        pids = []
         for path in sorted(self.folder.glob("rank-*.pid")):
             with contextlib.suppress(OSError, ValueError):
-                found.append(int(path.read_text()))
-        return [pid for pid in found if pid in ours]
+                pids.append(int(path.read_text()))
+        return [pid for pid in pids if pid in family]
 
     def _stacks(self) -> dict[str, list[str]]:
         """The Python stack of each rank now, innermost call first; key: the rank as text."""
@@ -257,12 +259,12 @@ class _Watch:
         for pid in ranks:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGUSR1)
-        deadline, found = time.monotonic() + 1.0, {}
-        while len(found) < len(ranks) and time.monotonic() < deadline:
+        deadline, stacks = time.monotonic() + 1.0, {}
+        while len(stacks) < len(ranks) and time.monotonic() < deadline:
             time.sleep(0.05)
-            found = {str(rank): processes.stack(self.folder / f"stack-{pid}.txt") for rank, pid in enumerate(ranks)}
-            found = {rank: lines for rank, lines in found.items() if lines}
-        return found
+            stacks = {str(rank): processes.stack(self.folder / f"stack-{pid}.txt") for rank, pid in enumerate(ranks)}
+            stacks = {rank: lines for rank, lines in stacks.items() if lines}
+        return stacks
 
 
 def _family(pid: int) -> list[psutil.Process]:
@@ -274,9 +276,9 @@ def _family(pid: int) -> list[psutil.Process]:
 
 def _end(process: subprocess.Popen[bytes]) -> int:
     """Kill what is left of a run, and return its exit code (negative: the signal that ended it)."""
-    for one in _family(process.pid)[::-1] if process.poll() is None else []:
+    for member in _family(process.pid)[::-1] if process.poll() is None else []:
         with contextlib.suppress(psutil.Error):
-            one.kill()
+            member.kill()
     with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)  # what the script left behind is in its session
     code = process.wait()

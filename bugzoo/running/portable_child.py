@@ -32,8 +32,8 @@ def main() -> int:
     line = sys.stdin.readline()
     if not line:
         return 0
-    asked = json.loads(line)
-    return enter(Path(asked["folder"]), asked["cwd"], asked["path"])
+    request = json.loads(line)
+    return enter(Path(request["folder"]), request["cwd"], request["path"])
 
 
 def enter(folder: Path, cwd: str, path: list[str]) -> int:

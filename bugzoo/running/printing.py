@@ -56,10 +56,10 @@ class Tee(io.TextIOBase):
         self.owner = threading.get_ident()
 
     def write(self, text: str) -> int:
-        mine = threading.get_ident() == self.owner
-        if mine:
+        owned = threading.get_ident() == self.owner
+        if owned:
             self.kept.add(text)
-        if self.passing or not mine:
+        if self.passing or not owned:
             self.behind.write(text)
         return len(text)
 

@@ -54,8 +54,8 @@ def shares(pids: list[int]) -> tuple[float, float]:
         return used, waited
     for pid in pids:
         with contextlib.suppress(OSError, ValueError, IndexError):
-            mine, others, *_ = Path(f"/proc/{pid}/schedstat").read_text().split()
-            used, waited = used + int(mine) * 1e-9, max(waited, int(others) * 1e-9)
+            busy, others, *_ = Path(f"/proc/{pid}/schedstat").read_text().split()
+            used, waited = used + int(busy) * 1e-9, max(waited, int(others) * 1e-9)
     return used, waited
 
 
@@ -101,12 +101,12 @@ def inner(pid: int) -> int:
 
 def ranks(folder: Path) -> list[int]:
     """Return the process ids of the ranks (one for a single process), in order. Only our own children count."""
-    ours = {inner(process.pid): process.pid for process in below(os.getpid())[1:]}
+    children = {inner(process.pid): process.pid for process in below(os.getpid())[1:]}
     pids = []
     for rank in range(_MOST_RANKS):  # by name: a script may have filled the folder
         try:
             with npz.opened(folder / f"rank-{rank:03d}.pid", 32) as file:
-                pids.append(ours.get(int(file.read(32)), 0))
+                pids.append(children.get(int(file.read(32)), 0))
         except (OSError, ValueError, npz.TooMuch):
             continue
     return pids
@@ -117,16 +117,16 @@ def dump_stacks(child: int, folder: Path) -> dict[str, list[str]]:
 
     Keys: "0", "1", ... for ranks ("0" for a single process), "process PID" for others, such as loader workers.
     """
-    asked = []
+    pids = []
     for process in below(os.getpid())[1:][:_MOST_PROCESSES]:
         if _catches(process.pid, signal.SIGUSR1):
             send(process.pid, signal.SIGUSR1)
-            asked.append(process.pid)
+            pids.append(process.pid)
     names = {pid: str(rank) for rank, pid in enumerate(ranks(folder))}
     deadline, result = time.monotonic() + 1.0, {}
-    while len(result) < len(asked) and time.monotonic() < deadline:
+    while len(result) < len(pids) and time.monotonic() < deadline:
         time.sleep(0.05)
-        for pid in asked:
+        for pid in pids:
             lines = stack(folder / f"stack-{inner(pid)}.txt")
             if lines:
                 result[names.get(pid, f"process {pid}")] = lines
@@ -172,9 +172,9 @@ def end_all(child: int, ended: bool) -> int:
             if process.pid != child or not ended:
                 send(process.pid, signal.SIGKILL)
         try:
-            while (found := os.waitpid(-1, os.WNOHANG))[0]:
-                if found[0] == child:
-                    status = os.waitstatus_to_exitcode(found[1])
+            while (reaped := os.waitpid(-1, os.WNOHANG))[0]:
+                if reaped[0] == child:
+                    status = os.waitstatus_to_exitcode(reaped[1])
         except ChildProcessError:
             return status
         time.sleep(0.002)

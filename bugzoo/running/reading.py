@@ -39,12 +39,14 @@ def to_json(readings: Mapping[str, Reading]) -> dict[str, dict[str, Any]]:
 
 def from_json(found: Mapping[str, Any]) -> dict[str, Reading]:
     """Read what `to_json` wrote. Invalid entries are left out, because a script's process may have written anything."""
-    return {str(name): Reading.from_json(one) for name, one in found.items() if isinstance(one, Mapping)}
+    return {str(name): Reading.from_json(entry) for name, entry in found.items() if isinstance(entry, Mapping)}
 
 
 def checked(found: Any) -> dict[str, Reading]:
     """Return the result of an `after` function. Raises TypeError for anything but {name: Reading}."""
-    if isinstance(found, dict) and all(isinstance(one, Reading) for one in found.values()):
+    if isinstance(found, dict) and all(isinstance(value, Reading) for value in found.values()):
         return found
-    kinds = sorted({type(one).__name__ for one in found.values()}) if isinstance(found, dict) else type(found).__name__
+    kinds = (
+        sorted({type(value).__name__ for value in found.values()}) if isinstance(found, dict) else type(found).__name__
+    )
     raise TypeError(f"an `after` function returns {{name: Reading}}, such as measure_all does; this one gave {kinds}")

@@ -92,7 +92,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int, draw: Asking | 
 
 def close_up(run: Run, outward: Outward, folder: Path, job: Job) -> None:
     """Close connections. If no part of the script may run again, `run.trace.live.no_rerun` gets the reason."""
-    done = outward.found()
+    effects = outward.found()
     outward.close_up()
     live = run.trace.live
     if live is None:
@@ -100,10 +100,10 @@ def close_up(run: Run, outward: Outward, folder: Path, job: Job) -> None:
     live.guarded = True
     if not job.rerun:
         live.no_rerun = "nothing is run again, as --no-rerun asks"
-    elif done and not writes.apart(folder):
-        kind = next(kind for kind in ("connected", "started", "wrote") if kind in done)
+    elif effects and not writes.apart(folder):
+        kind = next(kind for kind in ("connected", "started", "wrote") if kind in effects)
         did = "connected to" if kind == "connected" else kind
-        live.no_rerun = f"it would run parts of the script again, which {did} {done[kind]}"
+        live.no_rerun = f"it would run parts of the script again, which {did} {effects[kind]}"
 
 
 def leave(keeper: Keeper | None) -> None:
@@ -150,16 +150,16 @@ def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:
 
 def exported(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
     """Return the values named in `export`, as numpy arrays on the CPU."""
-    found: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {}
     for name in job.export:
         value = namespace[name]
         if isinstance(value, torch.nn.Module):
             value = value.state_dict()
         if isinstance(value, dict):
-            found |= {f"{name}.{key}": _array(part) for key, part in value.items() if hasattr(part, "shape")}
+            arrays |= {f"{name}.{key}": _array(part) for key, part in value.items() if hasattr(part, "shape")}
         else:
-            found[name] = _array(value)
-    return found
+            arrays[name] = _array(value)
+    return arrays
 
 
 def predicted(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:

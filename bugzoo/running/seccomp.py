@@ -77,8 +77,8 @@ def forbid() -> None:
     code = program()
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(code, len(code))
-    given = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(buffer))  # struct sock_fprog
-    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, given, 0, 0):  # no_new_privs; seccomp, by a filter
+    descriptor = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(buffer))  # struct sock_fprog
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, descriptor, 0, 0):  # no_new_privs; seccomp, by a filter
         why = os.strerror(ctypes.get_errno())
         raise Unknown(f"The sandbox cannot be set up here: the kernel takes no filter of system calls ({why}).")
 
@@ -86,9 +86,9 @@ def forbid() -> None:
 def _column(machine: str | None) -> int:
     machine = machine or os.uname().machine
     if machine not in CODES:
-        known = " and ".join(CODES)
+        machines = " and ".join(CODES)
         raise Unknown(
-            f"The sandbox cannot be set up on {machine}: its system calls are not known, only those of {known}."
+            f"The sandbox cannot be set up on {machine}: its system calls are not known, only those of {machines}."
         )
     return list(CODES).index(machine)
 

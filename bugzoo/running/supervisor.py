@@ -74,8 +74,8 @@ class Supervisor:
         # no pipe: what opens it anew by its name below /proc, such as a file that the script saves, writes no steps
         self.progress, progress = (end.detach() for end in socket.socketpair())
         self.gate, gate = socket.socketpair()
-        drawn = self._open_draw()
-        pairs = [socket.socketpair() for _ in range(self.job.ranks if drawn is not None else 0)]
+        draw_file = self._open_draw()
+        pairs = [socket.socketpair() for _ in range(self.job.ranks if draw_file is not None else 0)]
         fcntl.fcntl(self.output, fcntl.F_SETPIPE_SZ, 2**20)
         for end in (self.output, self.progress):
             os.set_blocking(end, False)
@@ -93,8 +93,8 @@ class Supervisor:
                 os.close(self.output)
                 os.close(self.progress)
                 self.gate.close()
-                if drawn is not None:
-                    drawn.close()  # unread, and removed: nothing of it comes with the fork
+                if draw_file is not None:
+                    draw_file.close()  # unread, and removed: nothing of it comes with the fork
                 for end, _ in pairs:
                     end.close()
                 asking = [other.detach() for _, other in pairs]
@@ -112,13 +112,13 @@ class Supervisor:
         channel.setblocking(False)
         self.draws: dict[socket.socket, Draw] = {}
         self.disk = ""  # why a kept step could not be written
-        if drawn is not None:
-            wanted, most = drawn.read(), self.job.limits.result_mib
-            drawn.close()
+        if draw_file is not None:
+            spec, most = draw_file.read(), self.job.limits.result_mib
+            draw_file.close()
             for rank, (end, other) in enumerate(pairs):
                 other.close()
                 end.setblocking(False)
-                self.draws[end] = Draw(wanted, self.folder, rank, most)
+                self.draws[end] = Draw(spec, self.folder, rank, most)
         self.memory = processes.Memory(self.child, self.job.limits.memory_mib)
         self.began_with = processes.field(os.getpid(), "status", "VmRSS")
         most = processes.field(os.getpid(), "status", "VmData") + _OWN_MIB * 2**20
@@ -227,11 +227,11 @@ class Supervisor:
     def _open_draw(self) -> BinaryIO | None:
         """Open the file that says which steps are kept, and remove it. None without such a file."""
         try:
-            found = open(self.folder / STEPS, "rb")
+            file = open(self.folder / STEPS, "rb")
         except FileNotFoundError:
             return None
         (self.folder / STEPS).unlink()
-        return found
+        return file
 
     def _commands(self) -> None:
         try:
@@ -325,11 +325,11 @@ class Supervisor:
 
         Its processor time counts, also of its other threads and processes, and so does its own waiting, as in a sleep.
         """
-        limit, own = self.job.limits.seconds, self.own_time
-        if elapsed - own.waited > limit:
-            own.look(self.memory.members, now=True)
-        used = own.used / own.most
-        return used > limit or elapsed - own.waited > limit or elapsed > _MOST_WAITED * limit
+        limit, clock = self.job.limits.seconds, self.own_time
+        if elapsed - clock.waited > limit:
+            clock.look(self.memory.members, now=True)
+        used = clock.used / clock.most
+        return used > limit or elapsed - clock.waited > limit or elapsed > _MOST_WAITED * limit
 
     def _ask_to_stop(self) -> None:
         """Send SIGINT to the script (each of its ranks) and wait briefly: KeyboardInterrupt lets it save its trace."""
@@ -337,8 +337,8 @@ class Supervisor:
             processes.send(pid, signal.SIGINT)
         # inside a collective no signal reaches Python, so waiting helps little
         deadline = time.monotonic() + (1.0 if self.job.ranks > 1 else GRACE)
-        wanted = self._results(self.place)
-        while not self._over() and time.monotonic() < deadline and not all(path.exists() for path in wanted):
+        results = self._results(self.place)
+        while not self._over() and time.monotonic() < deadline and not all(path.exists() for path in results):
             self._turn(_TURN)
 
     def _answer(

@@ -24,8 +24,8 @@ class _Warm:
         self.door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         environment = dict(os.environ)
         if clean:
-            kept = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES")
-            environment = {name: os.environ[name] for name in kept if name in os.environ}
+            names = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES")
+            environment = {name: os.environ[name] for name in names if name in os.environ}
         # so that Python finds the same packages, even if bugzoo is only on the path
         root = str(Path(__file__).resolve().parents[2])
         environment["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [environment.get("PYTHONPATH")])])
@@ -69,8 +69,8 @@ def submit(folder: Path, cwd: str, relay: bool, clean: bool, after: str = "") ->
     """Start the job in `folder`, which calls `after`. Returns the channel to its supervisor."""
     ours, theirs = socket.socketpair()
     try:
-        asked = {"folder": str(folder), "cwd": cwd, "path": sys.path, "relay": relay, "after": after}
-        message = json.dumps(asked).encode()
+        request = {"folder": str(folder), "cwd": cwd, "path": sys.path, "relay": relay, "after": after}
+        message = json.dumps(request).encode()
         socket.send_fds(_door(clean).door, [message], [theirs.fileno()])
     except BaseException:
         ours.close()

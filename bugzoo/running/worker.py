@@ -83,7 +83,7 @@ def _follow(channel: socket.socket, on_step: Callable[[dict[str, Any]], None] | 
     """Read the supervisor's lines up to "done"."""
     from bugzoo.watching import StopRun
 
-    asked = False
+    stopping = False
     _open.add(channel)
     with channel, contextlib.ExitStack() as stack:
         stack.callback(_open.discard, channel)
@@ -99,12 +99,12 @@ def _follow(channel: socket.socket, on_step: Callable[[dict[str, Any]], None] | 
                     message = json.loads(line)
                     if "done" in message:
                         return Account.from_json(message["done"])
-                    if on_step and not asked:
+                    if on_step and not stopping:
                         on_step({name: value for name, value in message["step"].items() if name != "rank"})
             except (KeyboardInterrupt, StopRun):
-                if asked:
+                if stopping:
                     raise  # the channel closes on the way out, which ends the job
-                asked = True
+                stopping = True
                 with contextlib.suppress(OSError):
                     channel.sendall(b"stop\n")
 

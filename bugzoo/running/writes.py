@@ -32,12 +32,12 @@ class Writes:
     def of(cls, folder: Path, second: Path | None) -> "Writes":
         """Read the child's notes in a job's folder and in the second place."""
         try:
-            said = json.loads((folder / SAID).read_text(encoding="utf-8"))
+            notes = json.loads((folder / SAID).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return cls(False, why="the process was gone before anything was covered")
         size = _written(folder / LAYERS, second)
-        locked = tuple(said.get("read_only", ()))
-        return cls(bool(said["apart"]), size, 0, str(said.get("why", "")), locked, read(folder))
+        locked = tuple(notes.get("read_only", ()))
+        return cls(bool(notes["apart"]), size, 0, str(notes.get("why", "")), locked, read(folder))
 
     @property
     def repeats(self) -> str:
@@ -76,7 +76,7 @@ def second_place(folder: Path) -> Path | None:
 
 def uppers(*places: Path | None) -> list[Path]:
     """Return the upper folders in `places`, without those of a trial, which are empty."""
-    return [one for place in places if place for one in place.glob("*-upper") if not one.name.startswith("trial")]
+    return [path for place in places if place for path in place.glob("*-upper") if not path.name.startswith("trial")]
 
 
 def _written(*places: Path | None) -> int:

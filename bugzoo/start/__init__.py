@@ -41,7 +41,7 @@ class _Map:
 
         from bugzoo.lab import page as widgets
 
-        self.chosen = w.ToggleButtons(options=[(one.label, key) for key, one in WAYS.items()], value=way)
+        self.chosen = w.ToggleButtons(options=[(option.label, key) for key, option in WAYS.items()], value=way)
         self.chosen.style.button_width = "195px"
         self.chosen.observe(self._chose, "value")
         widgets.put(widgets.form([widgets.ask("Who are you?"), self.chosen]))
@@ -53,5 +53,5 @@ class _Map:
         self.shown.update(self._bundle(change["new"]), raw=True)
 
     def _bundle(self, way: str) -> dict[str, str]:
-        found = tiles()
-        return {"text/html": page.as_html(found, way), "text/plain": page.as_text(found, way)}
+        lessons = tiles()
+        return {"text/html": page.as_html(lessons, way), "text/plain": page.as_text(lessons, way)}

@@ -73,8 +73,10 @@ def tiles() -> list[Tile]:
         repaired = {}
     efforts = {file.stem: material.effort(json.loads(file.read_text("utf-8"))) for file in material.exercise_files()}
     practice = [
-        Practice(name, one.title, name in repaired, bool(repaired.get(name, {}).get("passed")), **efforts.get(name, {}))
-        for name, one in exercises().items()
+        Practice(
+            name, exercise.title, name in repaired, bool(repaired.get(name, {}).get("passed")), **efforts.get(name, {})
+        )
+        for name, exercise in exercises().items()
     ]
     there = [
         _tile(course.read(file), name, practice)
@@ -83,25 +85,25 @@ def tiles() -> list[Tile]:
     ]
     numbers = {int(tile.number) for tile in there}
     later = [Tile(number, title) for number, title in planned().items()]
-    rest = tuple(one for one in practice if lesson_of(one.name) not in numbers)
+    rest = tuple(exercise for exercise in practice if lesson_of(exercise.name) not in numbers)
     more = [Tile("", "More exercises", exercises=rest)] if rest else []
     return sorted([*there, *later], key=lambda tile: tile.number) + more
 
 
 def _tile(lesson: Lesson, name: str, practice: list[Practice]) -> Tile:
-    asked = [(kind, cell.name) for kind in ASKED for cell in lesson.of(kind)]
-    own = f"{lesson.number}/"
-    held = sum(bool((record.kept("task", own + key) or {}).get("held")) for key in lesson.tasks)
+    questions = [(kind, cell.name) for kind in ASKED for cell in lesson.of(kind)]
+    prefix = f"{lesson.number}/"
+    held = sum(bool((record.kept("task", prefix + key) or {}).get("held")) for key in lesson.tasks)
     return Tile(
         lesson.number,
         lesson.title.partition("· ")[2] or lesson.title,
         f"{name}.ipynb",
-        sum(_answered(kind, own + key) for kind, key in asked),
-        len(asked),
+        sum(_answered(kind, prefix + key) for kind, key in questions),
+        len(questions),
         held,
         len(lesson.tasks),
         handed_in(lesson) if lesson.transfer else held == len(lesson.tasks),
-        tuple(one for one in practice if lesson_of(one.name) == int(lesson.number)),
+        tuple(exercise for exercise in practice if lesson_of(exercise.name) == int(lesson.number)),
     )
 
 
@@ -111,8 +113,8 @@ def handed_in(lesson: Lesson) -> bool:
 
 
 def _answered(kind: str, key: str) -> bool:
-    kept = record.kept(ASKED[kind], key) or {}
-    return bool(kept.get("said") or kept.get("tries"))
+    entry = record.kept(ASKED[kind], key) or {}
+    return bool(entry.get("said") or entry.get("tries"))
 
 
 def lesson_of(exercise: str) -> int:
@@ -127,7 +129,7 @@ def next_step(found: list[Tile], way: str) -> tuple[str, str]:
     for tile in sorted(found, key=lambda one: (place.get(one.number, len(first)), one.number == "", one.number)):
         if not tile.done:
             return f"Lesson {tile.number}, {tile.title}", tile.link
-        for one in tile.exercises:
-            if not one.passed:
-                return f"Exercise {one.name[:2]}, {one.title}", one.link
+        for exercise in tile.exercises:
+            if not exercise.passed:
+                return f"Exercise {exercise.name[:2]}, {exercise.title}", exercise.link
     return WAYS[way].end

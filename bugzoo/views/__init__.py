@@ -67,29 +67,29 @@ def rows(name: str) -> tuple[Number, ...]:
     An instrument in `ORDER` stands for all of its numbers in this view that `ORDER` does not name one by one.
     """
     file = Path(__file__).parent / f"{existing(name)}.py"
-    own = records.fields_of(file)
-    found: list[Number] = []
+    fields = records.fields_of(file)
+    view_rows: list[Number] = []
     order = ast.literal_eval(assigned(file.read_text(encoding="utf-8"))["ORDER"])
     for entry in order:
         instrument, _, key = entry.partition(".")
-        if entry in own:
-            found.append(replace(own[entry], source=entry, view=name))
+        if entry in fields:
+            view_rows.append(replace(fields[entry], source=entry, view=name))
             continue
-        known = records.of_instrument(instrument)
-        keys = [key] if key else [key for key, number in known.items() if number.view == name and not number.hidden]
-        found += [known[key] for key in keys if entry == (source := known[key].source) or source not in order]
-    return tuple(found)
+        numbers = records.of_instrument(instrument)
+        keys = [key] if key else [key for key, number in numbers.items() if number.view == name and not number.hidden]
+        view_rows += [numbers[key] for key in keys if entry == (source := numbers[key].source) or source not in order]
+    return tuple(view_rows)
 
 
 def views_of(claims: Iterable[str]) -> list[str]:
     """Return the views in which `instrument` or `instrument.key` stand, each once; unknown names are left out."""
-    found: list[str | None] = []
+    candidates: list[str | None] = []
     for claim in claims:
         name, _, key = claim.partition(".")
         if name in diagnostics.names():
             number = records.of_instrument(name).get(key)
-            found.append(number.view if number else diagnostics.declared(name).get("VIEW"))
-    return list(dict.fromkeys(view for view in found if view))
+            candidates.append(number.view if number else diagnostics.declared(name).get("VIEW"))
+    return list(dict.fromkeys(view for view in candidates if view))
 
 
 def instruments(name: str) -> list[str]:
@@ -99,7 +99,7 @@ def instruments(name: str) -> list[str]:
 
 def reruns(name: str) -> int:
     """Return how many more runs of the script the view needs."""
-    return sum(diagnostics.reruns(one) for one in instruments(name))
+    return sum(diagnostics.reruns(instrument) for instrument in instruments(name))
 
 
 def measure(run: "Run", names: list[str], **how: Any) -> dict[str, Reading]:

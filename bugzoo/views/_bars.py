@@ -13,8 +13,12 @@ ROOM = 1.22
 
 def known(numbers: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, float]:
     """Return name -> number, for the names whose number was measured."""
-    found = {name: numbers.get(key) for name, key in sources.items()}
-    return {name: float(one) for name, one in found.items() if isinstance(one, int | float) and math.isfinite(one)}
+    measured = {name: numbers.get(key) for name, key in sources.items()}
+    return {
+        name: float(number)
+        for name, number in measured.items()
+        if isinstance(number, int | float) and math.isfinite(number)
+    }
 
 
 def bars(

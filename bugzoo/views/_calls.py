@@ -27,15 +27,15 @@ def latest(run: Run) -> Call:
     """
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         raise NotApplicable("one rank alone cannot call a model of several ranks")
-    found = live(run)
-    if found.batches:
+    watched = live(run)
+    if watched.batches:
         batch = batches(run)[-1]
         return Call(_own(model_of(run, batch)), batch.args, batch.kwargs)
-    history = found.past.history if found.past is not None else None
+    history = watched.past.history if watched.past is not None else None
     first = history.first if history is not None else None
-    if not found.models or first is None or not first.args:
+    if not watched.models or first is None or not first.args:
         raise NotApplicable("the watch kept no batch of a model")
-    return Call(_own(found.models[0]), first.args, {})
+    return Call(_own(watched.models[0]), first.args, {})
 
 
 def _own(module: torch.nn.Module) -> torch.nn.Module:

@@ -50,9 +50,9 @@ def points(ax: Any, values: Sequence[float], label: str, place: int) -> bool:
 
 def decades(ax: Any, values: Sequence[float]) -> None:
     """Show at least three decades on a logarithmic axis, which would exaggerate small differences otherwise."""
-    shown = [value for value in values if math.isfinite(value) and value > 0]
-    if shown:
-        low, high = min(shown), max(shown)
+    positives = [value for value in values if math.isfinite(value) and value > 0]
+    if positives:
+        low, high = min(positives), max(positives)
         ax.set_ylim(min(low / 2, high / 500), max(high * 2, low * 500))
 
 

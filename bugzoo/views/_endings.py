@@ -21,7 +21,7 @@ def not_finite(trace: Any) -> set[int]:
     loss, norm, step = column(trace.loss), column(trace.grad_norm), column(trace.step)
     backwards = column(trace.backwards)
     backwards = backwards if len(backwards) == len(loss) else np.ones(len(loss))  # a trace that was cut short
-    bad = {int(one) for one in step[(~np.isfinite(loss) & (backwards > 0)) | np.isinf(norm)]}
+    bad = {int(number) for number in step[(~np.isfinite(loss) & (backwards > 0)) | np.isinf(norm)]}
     norms = np.asarray(trace.param_grad_norm, dtype=np.float64)
     no_gradient = norms.size > 0 and bool(np.isnan(norms).all() and np.isfinite(loss).all())
     for event in trace.events:

@@ -73,12 +73,12 @@ class _Listener(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if self.call.given is None and getattr(func, "__name__", "") in FUNCTIONS:
-            given = args[0] if args else kwargs.get("input")
+            loss_input = args[0] if args else kwargs.get("input")
             target = args[1] if len(args) > 1 else kwargs.get("target")
-            if isinstance(given, torch.Tensor) and given.requires_grad and torch.is_grad_enabled():
-                self.call.function, self.call.given = func.__name__, given.detach().float().clone()
+            if isinstance(loss_input, torch.Tensor) and loss_input.requires_grad and torch.is_grad_enabled():
+                self.call.function, self.call.given = func.__name__, loss_input.detach().float().clone()
                 self.call.target = target.detach().clone() if isinstance(target, torch.Tensor) else None
-                self.call.hear(given, "given_gradient")
+                self.call.hear(loss_input, "given_gradient")
         return func(*args, **kwargs)
 
 

@@ -82,12 +82,12 @@ class _Listener(TorchDispatchMode):
 
     def leave(self, module: torch.nn.Module, args: Any, output: Any) -> None:
         self.inside -= 1
-        found = tensors(output)
-        if found and len(self.entries) < MOST:
+        outputs = tensors(output)
+        if outputs and len(self.entries) < MOST:
             name, column = self.names[module]
             bounds = torch.stack(self.bounded).sum(0) if self.bounded else None
             share = float(bounds[0] / bounds[1]) if bounds is not None else math.nan
-            self.entries.append(_entry(shortened(name), found[0], column, share))
+            self.entries.append(_entry(shortened(name), outputs[0], column, share))
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
@@ -111,24 +111,24 @@ def _entry(name: str, output: torch.Tensor, column: str, bounds: float) -> Entry
     values = output.detach().float()
     if not values.numel():
         return Entry(name, column, tuple(output.shape))
-    zeros, finite = (float(one.float().mean()) for one in (values == 0, torch.isfinite(values)))
+    zeros, finite = (float(mask.float().mean()) for mask in (values == 0, torch.isfinite(values)))
     return Entry(name, column, tuple(output.shape), float(values.std(correction=0)), zeros, bounds, 1 - finite)
 
 
 def before_crash(run: Run) -> list[Entry]:
     """The modules that ran in the forward pass that failed, and the failed one with the shape of its input."""
     scene = dict((run.trace.error or {}).get("scene") or {})
-    found = [Entry(shortened(name), shape=_shape(made)) for name, made in scene.get("way", [])]
+    entries = [Entry(shortened(name), shape=_shape(described)) for name, described in scene.get("way", [])]
     module = scene.get("module")
     if module:
-        given = _shape((module.get("given") or [""])[0])
-        found.append(Entry(f"{shortened(module['name'])}: error, input", shape=given))
-    return found
+        shape = _shape((module.get("given") or [""])[0])
+        entries.append(Entry(f"{shortened(module['name'])}: error, input", shape=shape))
+    return entries
 
 
 def _shape(described: str) -> tuple[int, ...]:
-    found = re.match(r"\(([\d, ]*)\)", described)
-    return tuple(int(one) for one in found[1].split(",") if one.strip()) if found else ()
+    match = re.match(r"\(([\d, ]*)\)", described)
+    return tuple(int(size) for size in match[1].split(",") if size.strip()) if match else ()
 
 
 def recorded(run: Run) -> list[Entry]:
@@ -137,15 +137,15 @@ def recorded(run: Run) -> list[Entry]:
     if stats.ndim != 3 or not len(stats):
         return []
     plain = [name.split(" (")[0] for name in run.trace.modules]
-    leaves = [at for at, name in enumerate(plain) if not any(one.startswith(name + ".") for one in plain)]
-    seen = [at for at in leaves if np.isfinite(stats[:, at, 1]).any()]
+    leaves = [at for at, name in enumerate(plain) if not any(inner.startswith(name + ".") for inner in plain)]
+    measured = [at for at in leaves if np.isfinite(stats[:, at, 1]).any()]
     places = {name: at for at, name in enumerate(STATISTICS)}
     return [
         Entry(
             shortened(plain[at].partition(".")[2] or plain[at]), run.trace.modules[at],
             std=float(stats[-1, at, places["std"]]), zeros=float(stats[-1, at, places["zeros"]]),
         )
-        for at in seen
+        for at in measured
     ]  # fmt: skip
 
 
@@ -155,7 +155,7 @@ def with_first(run: Run, entries: list[Entry]) -> list[Entry]:
     if stats.ndim != 3 or not len(stats):
         return entries
     first = {name: float(stats[0, at, 1]) for at, name in enumerate(run.trace.modules)}
-    return [replace(one, first=first.get(one.column, math.nan)) for one in entries]
+    return [replace(entry, first=first.get(entry.column, math.nan)) for entry in entries]
 
 
 def _named(name: str, module: torch.nn.Module) -> str:

@@ -27,16 +27,16 @@ def parts(run: Run) -> dict[str, float]:
     models = live(run).models
     if not models:
         raise NotApplicable("no model is alive")
-    own = {id(p): p for model in models for p in model.parameters()}.values()
-    found = {
+    parameters = {id(p): p for model in models for p in model.parameters()}.values()
+    sizes = {
         "peak_mib": peak_mib(),
-        "parameters_mib": sum(map(_bytes, own)) / MIB,
-        "gradients_mib": sum(_bytes(p) for p in own if p.requires_grad) / MIB,
-        "optimizer_mib": sum(_state(one, run) for one in optimizers(run)) / MIB,
+        "parameters_mib": sum(map(_bytes, parameters)) / MIB,
+        "gradients_mib": sum(_bytes(p) for p in parameters if p.requires_grad) / MIB,
+        "optimizer_mib": sum(_state(optimizer, run) for optimizer in optimizers(run)) / MIB,
     }
     with contextlib.suppress(Exception):  # a model may do anything when it is called with a part of its batch
-        found |= _activations(run)
-    return found
+        sizes |= _activations(run)
+    return sizes
 
 
 def peak_mib() -> float:
@@ -51,8 +51,8 @@ def peak_mib() -> float:
 def optimizers(run: Run) -> list[torch.optim.Optimizer]:
     """Return the optimizers that have stepped; before any step, those among the script's variables."""
     names = run.namespace | live(run).namespace
-    named = [one for one in names.values() if isinstance(one, torch.optim.Optimizer)]
-    return live(run).optimizers or list({id(one): one for one in named}.values())
+    named = [optimizer for optimizer in names.values() if isinstance(optimizer, torch.optim.Optimizer)]
+    return live(run).optimizers or list({id(optimizer): optimizer for optimizer in named}.values())
 
 
 def _bytes(tensor: torch.Tensor) -> int:
@@ -61,7 +61,7 @@ def _bytes(tensor: torch.Tensor) -> int:
 
 def _state(optimizer: torch.optim.Optimizer, run: Run) -> float:
     """Return the bytes of the optimizer's state; before the first step, those that torch's optimizers then allocate."""
-    held = float(sum(_bytes(one) for one in tree_leaves(list(optimizer.state.values())) if torch.is_tensor(one)))
+    held = float(sum(_bytes(leaf) for leaf in tree_leaves(list(optimizer.state.values())) if torch.is_tensor(leaf)))
     with contextlib.suppress(NotApplicable):
         need_steps(run)
         return held
@@ -80,33 +80,33 @@ def _bytes_per_element(optimizer: torch.optim.Optimizer) -> float:
     options = {name: value for name, value in optimizer.param_groups[0].items() if name != "params"}
     twin: Any = type(optimizer)([{"params": [small], **options}])  # pyright: ignore[reportCallIssue]
     twin.step()
-    made = [one for one in twin.state[small].values() if torch.is_tensor(one) and one.ndim]
-    return sum(map(_bytes, made)) / small.numel()
+    states = [state for state in twin.state[small].values() if torch.is_tensor(state) and state.ndim]
+    return sum(map(_bytes, states)) / small.numel()
 
 
 def _activations(run: Run) -> dict[str, float]:
     """Return the MiB that a forward pass in train mode keeps for backward(), beside parameters and buffers."""
-    given = _calls.latest(run)
+    last_call = _calls.latest(run)
     rows = next(
-        leaf.shape[0] for leaf in tree_leaves((given.args, given.kwargs)) if torch.is_tensor(leaf) and leaf.ndim
+        leaf.shape[0] for leaf in tree_leaves((last_call.args, last_call.kwargs)) if torch.is_tensor(leaf) and leaf.ndim
     )
     some = min(rows, ROWS)
 
     def cut(leaf: Any) -> Any:
         return leaf[:some] if torch.is_tensor(leaf) and leaf.ndim and leaf.shape[0] == rows else leaf
 
-    args, kwargs = tree_map(cut, (given.args, given.kwargs))
-    always = [*given.module.parameters(), *given.module.buffers()]
-    own = {one.untyped_storage().data_ptr() for one in always}
-    kept: dict[int, int] = {}
+    args, kwargs = tree_map(cut, (last_call.args, last_call.kwargs))
+    always = [*last_call.module.parameters(), *last_call.module.buffers()]
+    addresses = {weight.untyped_storage().data_ptr() for weight in always}
+    saved_bytes: dict[int, int] = {}
 
     def note(tensor: torch.Tensor) -> torch.Tensor:
-        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        saved_bytes[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
         return tensor.detach()  # an operation that saved its own result would hold itself alive
 
     hooks = torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor)
-    with quiet(given.module, training=True) as model, torch.enable_grad(), hooks:
+    with quiet(last_call.module, training=True) as model, torch.enable_grad(), hooks:
         out = call(model, args, kwargs)  # its graph holds what it saved, so that no storage is used a second time
-    size = sum(nbytes for place, nbytes in kept.items() if place not in own)
+    size = sum(nbytes for place, nbytes in saved_bytes.items() if place not in addresses)
     del out
     return {"activations_mib": size / MIB * rows / some, "samples": float(rows)}

@@ -42,13 +42,13 @@ def of(run: Run) -> list[Tensor]:
         raise NotApplicable("no parameters were seen")
     norms, sizes = _table(trace.param_grad_norm, trace), _table(trace.param_norm, trace)
     reached = _reached(norms, _table(trace.grad_zeros, trace))
-    names = _unique([one.name for one in trace.parameters])
+    names = _unique([leaf.name for leaf in trace.parameters])
     return [
         Tensor(
-            names[place], tuple(one.shape), one.trainable, one.group, one.dtype, median(norms[:, place]), float(one.changed),
+            names[place], tuple(leaf.shape), leaf.trainable, leaf.group, leaf.dtype, median(norms[:, place]), float(leaf.changed),
             *_ends(sizes[:, place]), reached[place], _late(sizes[:, place]),
         )
-        for place, one in enumerate(trace.parameters)
+        for place, leaf in enumerate(trace.parameters)
     ]  # fmt: skip
 
 

@@ -22,15 +22,15 @@ class Vocabulary:
 
     def text(self, ids: Sequence[int]) -> str:
         """Return the tokens as text. An id without a word is in brackets, and repetitions of it are counted."""
-        apart = "" if self.words and all(len(word) == 1 for word in self.words.values()) else " "
+        separator = "" if self.words and all(len(word) == 1 for word in self.words.values()) else " "
         parts = []
-        for one, group in groupby(ids):
-            times, word = len(list(group)), self.words.get(one)
+        for token, group in groupby(ids):
+            times, word = len(list(group)), self.words.get(token)
             if word is None and self.words:
-                parts.append(f"[{self.special.get(one, one)}]" + f" x{times}" * (times > 1))
+                parts.append(f"[{self.special.get(token, token)}]" + f" x{times}" * (times > 1))
             else:
-                parts += [str(one) if word is None else word.replace("\n", "↵")] * times
-        return apart.join(parts)
+                parts += [str(token) if word is None else word.replace("\n", "↵")] * times
+        return separator.join(parts)
 
 
 def find(names: Mapping[str, Any], model: torch.nn.Module | None, ids: torch.Tensor) -> Vocabulary:
@@ -39,31 +39,33 @@ def find(names: Mapping[str, Any], model: torch.nn.Module | None, ids: torch.Ten
     One with as many words as an embedding of the model has rows counts although it names none of them.
     """
     modules = model.modules() if model is not None else ()
-    sizes = [one.num_embeddings for one in modules if isinstance(one, torch.nn.Embedding)]
-    seen = set(ids.unique().tolist())
+    sizes = [candidate.num_embeddings for candidate in modules if isinstance(candidate, torch.nn.Embedding)]
+    tokens = set(ids.unique().tolist())
     best, named = {}, 0.0
     for words in _candidates(names, sizes):
-        known = len(seen & words.keys()) / max(1, len(seen))
+        share = len(tokens & words.keys()) / max(1, len(tokens))
         fits = any(0 <= size - len(words) <= SPECIAL for size in sizes)
-        if (known >= LEAST or fits) and (known, len(words)) > (named, len(best)):
-            best, named = words, known
-    constants = {one: name for name, one in names.items() if type(one) is int and _NAMED.match(name)}
+        if (share >= LEAST or fits) and (share, len(words)) > (named, len(best)):
+            best, named = words, share
+    constants = {candidate: name for name, candidate in names.items() if type(candidate) is int and _NAMED.match(name)}
     return Vocabulary(best, constants)
 
 
 def _candidates(names: Mapping[str, Any], sizes: list[int]) -> Iterator[dict[int, str]]:
     """Yield dicts and lists that map ids to words, and pairs of a text with the numbers of its characters."""
     values = list(names.values())
-    texts = [one for one in values if isinstance(one, str) and len(one) > 1]
+    texts = [member for member in values if isinstance(member, str) and len(member) > 1]
     for value in values:
         if isinstance(value, Mapping) and len(value) > 1:
-            keys, found = list(value.keys()), list(value.values())
-            if all(isinstance(one, str) for one in keys) and all(type(one) is int for one in found):
-                if len(set(found)) == len(found):  # counts of words repeat
-                    yield dict(zip(found, keys, strict=True))
-            elif all(type(one) is int for one in keys) and all(isinstance(one, str) for one in found):
+            keys, mapped = list(value.keys()), list(value.values())
+            if all(isinstance(member, str) for member in keys) and all(type(member) is int for member in mapped):
+                if len(set(mapped)) == len(mapped):  # counts of words repeat
+                    yield dict(zip(mapped, keys, strict=True))
+            elif all(type(member) is int for member in keys) and all(isinstance(member, str) for member in mapped):
                 yield dict(value)
-        elif isinstance(value, list | tuple) and len(value) in sizes and all(isinstance(one, str) for one in value):
+        elif (
+            isinstance(value, list | tuple) and len(value) in sizes and all(isinstance(member, str) for member in value)
+        ):
             yield dict(enumerate(value))
         elif isinstance(value, torch.Tensor) and value.ndim == 1 and not value.is_floating_point():
             for text in texts:

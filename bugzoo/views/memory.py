@@ -72,19 +72,19 @@ class Numbers(Seen):
 def measure(run: Run) -> Numbers:
     """Memory over the steps, and the size of what a step holds. Raises NotApplicable if neither is known."""
     steps, memory = column(run.trace.step), column(run.trace.memory_mib)
-    known = np.flatnonzero(np.isfinite(memory)) if len(memory) == len(steps) else np.zeros(0, dtype=int)
+    recorded = np.flatnonzero(np.isfinite(memory)) if len(memory) == len(steps) else np.zeros(0, dtype=int)
     sizes: dict[str, float] = {}
     with contextlib.suppress(NotApplicable):
         sizes = _sizes.parts(run)
-    if not len(known) and not sizes and run.outcome != "out_of_memory":
+    if not len(recorded) and not sizes and run.outcome != "out_of_memory":
         raise NotApplicable("memory was not recorded, and no model is alive")
     numbers = Numbers.from_mapping({"steps": float(len(steps)), **sizes})
     if run.outcome == "out_of_memory":
         numbers.steps_that_fit = float(len(steps))
-    if len(known):
-        shown = known[:: -(-len(known) // MOST)]
-        numbers.first_mib, numbers.last_mib = float(memory[known[0]]), float(memory[known[-1]])
-        numbers.at, numbers.memory = steps[shown].tolist(), memory[shown].tolist()
+    if len(recorded):
+        sample = recorded[:: -(-len(recorded) // MOST)]
+        numbers.first_mib, numbers.last_mib = float(memory[recorded[0]]), float(memory[recorded[-1]])
+        numbers.at, numbers.memory = steps[sample].tolist(), memory[sample].tolist()
     return numbers
 
 

@@ -61,18 +61,18 @@ def measure(run: Run) -> Numbers:
     except NotApplicable as why:
         loss, not_repeated = _loss_call.from_trace(run), str(why)
     trained = _loss_rows.trained(run, batch, model, loss)
-    given = loss.given if loss.given is not None else loss.output if loss.output is not None else trained
-    if given is None or not given.ndim:
+    loss_input = loss.given if loss.given is not None else loss.output if loss.output is not None else trained
+    if loss_input is None or not loss_input.ndim:
         raise NotApplicable("neither the loss's input nor the model's output was seen")
     target = loss.target if loss.target is not None else batch.targets
-    measured = _loss_rows.rows if _loss_rows.is_table(given, target) else _loss_rows.column
-    numbers = Numbers(**vars(measured(loss, given, target, trained)), not_repeated=not_repeated)
-    numbers.given_shape, numbers.spread = _text(given), _spread(run, loss, trained)
+    measured = _loss_rows.rows if _loss_rows.is_table(loss_input, target) else _loss_rows.column
+    numbers = Numbers(**vars(measured(loss, loss_input, target, trained)), not_repeated=not_repeated)
+    numbers.given_shape, numbers.spread = _text(loss_input), _spread(run, loss, trained)
     if loss.function or (loss.given is None and loss.output is not None):
         numbers.function = loss.function or "written by hand, from the model's output"
     if target is not None:
         numbers.target_shape = _text(target)
-    _sizes(numbers, run, loss, given)
+    _sizes(numbers, run, loss, loss_input)
     return numbers
 
 
@@ -113,10 +113,10 @@ def draw(numbers: Numbers, figure: Any) -> None:
     for ax, ylabel in ((left, "given to the loss"), (right, "gradient of the loss")):
         _draw.prepare(ax, "", unit + part, ylabel)
         ax.axhline(0, color=_draw.GREY, linewidth=0.6)
-    given, trained, gradient = numbers.given or [], numbers.trained or [], numbers.gradient or []
-    lines = [_series(left, unit, given, "first step", 0), _series(left, unit, trained, "after training", 1)]
+    inputs, trained, gradient = numbers.given or [], numbers.trained or [], numbers.gradient or []
+    lines = [_series(left, unit, inputs, "first step", 0), _series(left, unit, trained, "after training", 1)]
     if any(lines):
-        _targets(left, numbers, (given, trained), numbers.values or [])
+        _targets(left, numbers, (inputs, trained), numbers.values or [])
         left.legend(
             frameon=False, labelcolor=_draw.GREY, fontsize=7.5, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3,
             columnspacing=1.0, handletextpad=0.4,

@@ -16,9 +16,9 @@ def text(name: str, reading: Reading) -> str:
     lines = [fit(f"{name}: {question(name)}")]
     if not reading.applies:
         return "\n".join([*lines, fit(f"  nothing to see: {reading.why_not}")])
-    found = [(row, value) for row in rows(name) if (value := row.value(reading.numbers)) is not None]
-    width = max((len(row.label) for row, _ in found), default=0)
-    for row, value in found:
+    measured = [(row, value) for row in rows(name) if (value := row.value(reading.numbers)) is not None]
+    width = max((len(row.label) for row, _ in measured), default=0)
+    for row, value in measured:
         usual = row.usual_text()
         lines.append(f"  {row.label:{width}}  {digits(value):>9}" + (f"   usual: {usual}" if usual else ""))
     return "\n".join(lines)
@@ -35,7 +35,7 @@ def figure(name: str, reading: Reading) -> Any:
         return None
     from matplotlib.figure import Figure
 
-    made = Figure(figsize=SIZE, layout="constrained")
-    made.patch.set_alpha(0.0)
-    draw(name, reading.numbers, made)
-    return made if made.axes else None
+    canvas = Figure(figsize=SIZE, layout="constrained")
+    canvas.patch.set_alpha(0.0)
+    draw(name, reading.numbers, canvas)
+    return canvas if canvas.axes else None

@@ -30,12 +30,12 @@ class Between:
         grads = [p.grad for o in optimizers for group in o.param_groups for p in group["params"]]
         grads = [grad for grad in grads if grad is not None]
         empty = True if not grads else None if any(bool(grad.any()) for grad in grads) else False
-        kept = {
+        values = {
             name: (own(value), value._version if isinstance(value, torch.Tensor) else 0)
             for name, value in names.items()
             if _small(value)
         }
-        return cls(kept, groups, args if all(map(_small, args)) else None, empty)
+        return cls(values, groups, args if all(map(_small, args)) else None, empty)
 
 
 def own(value: Any) -> Any:

@@ -28,8 +28,8 @@ class ByHand:
     def after(self, parameters: Sequence[nn.Parameter | None], gradients: Iterable[torch.Tensor | None]) -> None:
         for p, gradient in zip(parameters, gradients, strict=True):
             if p is not None and gradient is not None and gradient.shape == p.shape:  # not one for each sample
-                known = self.given.get(id(p))
-                self.given[id(p)] = gradient.detach().clone() if known is None else known + gradient
+                earlier = self.given.get(id(p))
+                self.given[id(p)] = gradient.detach().clone() if earlier is None else earlier + gradient
 
     @torch.no_grad()
     def kept_old(self, parameters: list[nn.Parameter]) -> bool:
@@ -46,11 +46,11 @@ class ByHand:
                 old.append(self.old[id(p)].flatten())
         if not now:
             return False
-        y, one, other = (torch.cat(parts).double() for parts in (now, given, old))
-        if not bool(one.norm() > 0):
+        y, new, other = (torch.cat(parts).double() for parts in (now, given, old))
+        if not bool(new.norm() > 0):
             return bool(y.norm() > 0)
-        left = y - (y @ one) / (one @ one) * one
-        across = other - (other @ one) / (one @ one) * one
+        left = y - (y @ new) / (new @ new) * new
+        across = other - (other @ new) / (new @ new) * new
         if not bool(across.norm() > PARALLEL * other.norm()):
             return False  # old and new have the same direction, so this cannot be decided
         share = (left @ across) / (across @ across)
@@ -61,8 +61,8 @@ class ByHand:
 def parameters_of(inputs: Any) -> list[nn.Parameter] | None:
     """Return `inputs` as a list if all are trainable parameters, None otherwise (a gradient penalty, for example)."""
     listed: list[Any] = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
-    ours = listed and all(isinstance(p, nn.Parameter) and p.requires_grad for p in listed)
-    return listed if ours else None
+    trainable = listed and all(isinstance(p, nn.Parameter) and p.requires_grad for p in listed)
+    return listed if trainable else None
 
 
 def loss_of(outputs: Any) -> torch.Tensor | None:

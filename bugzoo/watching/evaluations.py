@@ -94,7 +94,7 @@ def _call_again(frame: FrameType) -> partial[Any] | None:
     rest = list(code.co_varnames[count + code.co_kwonlyargcount :])
     if any(name not in names for name in (*plain, *only)):
         return None
-    function = next((one for one in _candidates(frame, plain) if _is_of(one, code)), None)
+    function = next((candidate for candidate in _candidates(frame, plain) if _is_of(candidate, code)), None)
     if function is None:
         return None
     positional = [names[name] for name in plain[inspect.ismethod(function) :]]

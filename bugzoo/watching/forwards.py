@@ -107,8 +107,8 @@ class Forwards:
 
     def _is_model(self, module: nn.Module) -> bool:
         """Return whether the module has parameters. Transforms and losses are modules too, but are not trained."""
-        known = self._ignored.get(id(module))
-        if known is not None and known() is module:
+        reference = self._ignored.get(id(module))
+        if reference is not None and reference() is module:
             return False
         if next(module.parameters(), None) is not None:
             return True
@@ -217,8 +217,8 @@ class Forwards:
         trace.modules = [name for name, _ in self.models.named]
         trace.module_step = np.asarray([float(step) for step, _ in self._stats])
         stats = np.full((len(self._stats), len(trace.modules), len(STATISTICS)), np.nan)
-        for row, (_, found) in enumerate(self._stats):
-            for column, values in found.items():
+        for row, (_, columns) in enumerate(self._stats):
+            for column, values in columns.items():
                 stats[row, column] = values.tolist() if isinstance(values, torch.Tensor) else values
         trace.module_stats = stats
         learns = {root for root, grad, *_ in self._counts if grad}

@@ -36,6 +36,6 @@ def unwrapped(value: Any) -> Any:
 
 def parameters_behind(inputs: Iterable[Any], models: Iterable[nn.Module]) -> list[nn.Parameter | None] | None:
     """Return the parameter of `models` whose memory each input has, None for one without; None if none has any."""
-    known = {p.data_ptr(): p for model in models for p in model.parameters() if p.requires_grad}
-    found = [known.get(unwrapped(value).data_ptr()) for value in inputs]
-    return found if any(one is not None for one in found) else None
+    parameters = {p.data_ptr(): p for model in models for p in model.parameters() if p.requires_grad}
+    matches = [parameters.get(unwrapped(value).data_ptr()) for value in inputs]
+    return matches if any(match is not None for match in matches) else None

@@ -60,8 +60,8 @@ class Gaps:
         waited = 0.0
         for event, left, entered in gaps:
             assert self._known is not None
-            known, at = self._known
-            passed = at + known.elapsed_time(event) / 1e3
+            start, at = self._known
+            passed = at + start.elapsed_time(event) / 1e3
             self._known = event, passed
             waited += min(max(passed - left, 0.0), entered - left)
         for column, more in (("data_ms", -waited * 1e3), ("step_ms", waited * 1e3)):

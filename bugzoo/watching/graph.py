@@ -35,13 +35,13 @@ NEAR = 200
 
 def nodes(root: Any) -> list[Any]:
     """Return the nodes of the graph, nearest to the loss first."""
-    seen, order, queue = {root}, [], deque([root])
+    visited, order, queue = {root}, [], deque([root])
     while queue and len(order) < LIMIT:
         node = queue.popleft()
         order.append(node)
         for parent, _ in node.next_functions:
-            if parent is not None and parent not in seen:
-                seen.add(parent)
+            if parent is not None and parent not in visited:
+                visited.add(parent)
                 queue.append(parent)
     return order
 
@@ -64,9 +64,9 @@ def targets(loss: torch.Tensor) -> torch.Tensor | None:
     """Return the targets that the loss node saved for its backward pass, None if it saved none."""
     node = _loss_node(nodes(loss.grad_fn)) if loss.grad_fn is not None else None
     for name in ("_saved_target", "_saved_targets"):
-        found = getattr(node, name, None)
-        if isinstance(found, torch.Tensor):
-            return found.detach()
+        saved = getattr(node, name, None)
+        if isinstance(saved, torch.Tensor):
+            return saved.detach()
     return None
 
 

@@ -53,8 +53,8 @@ class HandSteps:
     def keep(self) -> None:
         """Keep the weights and the gradient norms after a backward pass."""
         recorder = self.recorder
-        given = recorder.by_hand.given if recorder.by_hand is not None else None
-        some = self._weights.keep(recorder.parameters.held, given)
+        gradients = recorder.by_hand.given if recorder.by_hand is not None else None
+        some = self._weights.keep(recorder.parameters.held, gradients)
         self._layout, self._values, self._given = Layout(recorder.parameters.columns(list(some))), [], some
         if some:
             self._values = gradient_norms(list(some.values()))
@@ -82,8 +82,8 @@ class HandSteps:
         if recorder.moment.sampling:
             recorder.parameters.take_norms(step)
         left = state.leftover(self._norm, backwards, self._values)
-        found = [recorder.mean_loss(), self._norm, ratio(moved), NAN, NAN, left]
-        loss, norm, *rest = [value.item() if isinstance(value, torch.Tensor) else value for value in found]
+        numbers = [recorder.mean_loss(), self._norm, ratio(moved), NAN, NAN, left]
+        loss, norm, *rest = [value.item() if isinstance(value, torch.Tensor) else value for value in numbers]
         times = recorder.data_s * 1e3, recorder.forward_s * 1e3, recorder.backward_s * 1e3, 0.0
         memory = memory_mib(state.params, recorder.history) if with_memory(step) else NAN
         recorder.table.append((step, loss, norm, *rest, backwards, state.index, *times, memory))
@@ -109,8 +109,8 @@ class _Weights:
         if not self.before:
             self.state.params = [p for p in held if p.requires_grad]
             self.before = [p.detach().clone() for p in self.state.params]
-        found = [(p, p.grad if given is None else given.get(id(p))) for p in self.state.params]
-        some = {p: gradient for p, gradient in found if gradient is not None}
+        pairs = [(p, p.grad if given is None else given.get(id(p))) for p in self.state.params]
+        some = {p: gradient for p, gradient in pairs if gradient is not None}
         if self._first is not None:
             self._first = {id(p): gradient.detach().clone() for p, gradient in some.items()}
         return some
@@ -125,8 +125,8 @@ class _Weights:
         size = total(gradient_norms(change)), total(gradient_norms(before))
         first, self.before = self._first, []
         if first is not None:
-            pairs = [(one, first[id(p)]) for p, one in zip(params, change, strict=True) if id(p) in first]
-            along = abs(sum(float((one * gradient).sum()) for one, gradient in pairs))
+            pairs = [(delta, first[id(p)]) for p, delta in zip(params, change, strict=True) if id(p) in first]
+            along = abs(sum(float((delta * gradient).sum()) for delta, gradient in pairs))
             if not (first and along > _ALONG * float(size[0]) * float(total(gradient_norms(list(first.values()))))):
                 return None
         self._first = None

@@ -148,40 +148,40 @@ class Hooks:
                 return self._grad_of_func(original, loss, outputs, inputs, *args, **kwargs)
             if not isinstance(inputs, torch.Tensor | list | tuple):  # a generator; a GradientEdge is a tuple
                 inputs = list(inputs)
-            parameters, ours = parameters_of(inputs), False
+            parameters, counted = parameters_of(inputs), False
             try:
-                ours = parameters is not None and recorder.before_grad(loss, parameters)
+                counted = parameters is not None and recorder.before_grad(loss, parameters)
             except Exception as error:
                 recorder.moment.note(error)
-            found = original(outputs, inputs, *args, **kwargs)
-            if ours:
+            gradients = original(outputs, inputs, *args, **kwargs)
+            if counted:
                 self._tell()
                 try:
-                    recorder.after_grad(parameters or [], found)
+                    recorder.after_grad(parameters or [], gradients)
                 except Exception as error:
                     recorder.moment.note(error)
-            return found
+            return gradients
 
         return grad
 
     def _grad_of_func(self, original: Any, loss: Any, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Count what torch.func differentiates as a backward pass, if it is for parameters of the model."""
-        recorder, parameters, ours = self.recorder, None, False
+        recorder, parameters, counted = self.recorder, None, False
         try:
             with outside():
                 parameters = recorder.behind(inputs)
-                ours = parameters is not None and recorder.before_grad(loss, parameters)
+                counted = parameters is not None and recorder.before_grad(loss, parameters)
         except Exception as error:
             recorder.moment.note(error)
-        found = original(outputs, inputs, *args, **kwargs)
-        if ours:
+        gradients = original(outputs, inputs, *args, **kwargs)
+        if counted:
             try:
                 with outside():
-                    recorder.after_grad(parameters or [], [unwrapped(one) for one in found])
+                    recorder.after_grad(parameters or [], [unwrapped(gradient) for gradient in gradients])
             except Exception as error:
                 recorder.moment.note(error)
         self._tell()
-        return found
+        return gradients
 
     def _tell(self) -> None:
         """Report a step that the script made without an optimizer."""

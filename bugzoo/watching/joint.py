@@ -41,11 +41,11 @@ class Joint:
         parameters, and the largest share of an old gradient."""
         self._members.add(index)
         self._norm, self._left = _over_all(self._norm, norm), _larger(self._left, left)
-        found = {"grad_norm": self._norm, "leftover": self._left}
+        columns = {"grad_norm": self._norm, "leftover": self._left}
         if moved is not None:
             self._moved = moved if self._moved is None else tuple(map(_over_all, self._moved, moved))  # pyright: ignore
-            found["update_ratio"] = ratio(self._moved)
-        return found
+            columns["update_ratio"] = ratio(self._moved)
+        return columns
 
 
 def ratio(moved: Moved | None) -> Any:

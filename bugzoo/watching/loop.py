@@ -138,9 +138,9 @@ class LoopFinder:
         node, outside = around[-1], around[:-1]
         fetched = sorted({name for n in statements(node) if is_fetch(n) for name in stored_names(n)})
         outer = sorted({name for n in outside if isinstance(n, ast.For) for name in stored_names(n.target)})
-        own = sorted(stored_names(node.target)) if isinstance(node, ast.For) else []
+        targets = sorted(stored_names(node.target)) if isinstance(node, ast.For) else []
         nested = [n for n in statements(node) if isinstance(n, ast.For | ast.While)]
-        names = tuple(dict.fromkeys([*own, *outer, *fetched]))
+        names = tuple(dict.fromkeys([*targets, *outer, *fetched]))
         return Loop(code.co_filename, code, node, outside, names, tuple(outer), tuple(fetched), nested)
 
     def at_backward(self) -> None:

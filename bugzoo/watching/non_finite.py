@@ -41,8 +41,8 @@ class Judge:
             return None
         skipped = {event.step for event in self.moment.events if event.kind == "skipped_step"}
         # NaN also means "not here yet", so only complete rows are checked.
-        known = waiting.landed
-        loss, norm, backwards = (table.column(name)[:known] for name in ("loss", "grad_norm", "backwards"))
+        landed = waiting.landed
+        loss, norm, backwards = (table.column(name)[:landed] for name in ("loss", "grad_norm", "backwards"))
         bad_loss = ~np.isfinite(loss) & (backwards > 0)
         bad_norm = ~np.isfinite(norm) & (backwards > 0)
         for row in np.flatnonzero(bad_loss | bad_norm).tolist():

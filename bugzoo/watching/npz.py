@@ -29,13 +29,13 @@ class TooMuch(UserError):
 def opened(path: str | Path, most: int | None) -> BinaryIO:
     """Open a plain file. With `most`, it must not be a link or have more bytes. Raises OSError and TooMuch."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if most is None else os.O_NOFOLLOW))
-    found = os.fstat(handle)
-    if not stat.S_ISREG(found.st_mode):
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
         os.close(handle)
         raise OSError(f"{Path(path).name} is no plain file")
-    if most is not None and found.st_size > most:
+    if most is not None and status.st_size > most:
         os.close(handle)
-        raise TooMuch(f"{Path(path).name} has {mib(found.st_size)} on the disk, and {mib(most)} are read at most.")
+        raise TooMuch(f"{Path(path).name} has {mib(status.st_size)} on the disk, and {mib(most)} are read at most.")
     return open(handle, "rb")
 
 
@@ -69,13 +69,13 @@ def _array(packed: zipfile.ZipFile, part: zipfile.ZipInfo) -> np.ndarray:
             raise ValueError(f"{part.filename} holds fewer numbers than it says")
         values = np.empty(count, kind)
         held = memoryview(values.data).cast("B") if count else memoryview(b"")
-        done = 0
-        while done < len(held):
-            piece = file.read(min(len(held) - done, 2**20))
+        filled = 0
+        while filled < len(held):
+            piece = file.read(min(len(held) - filled, 2**20))
             if not piece:
                 raise ValueError(f"{part.filename} ends too early")
-            held[done : done + len(piece)] = piece
-            done += len(piece)
+            held[filled : filled + len(piece)] = piece
+            filled += len(piece)
     return values.reshape(shape, order="F" if by_column else "C")
 
 
@@ -84,19 +84,19 @@ def from_json(data: bytes, name: str, most: int | None = None) -> Any:
     if most is not None and len(data) > min(most, MOST_JSON):
         raise TooMuch(f"{name} has {mib(len(data))} of JSON, and {mib(min(most, MOST_JSON))} are read at most.")
     try:
-        found = json.loads(data)
-        deep = not shallow(found)
+        parsed = json.loads(data)
+        deep = not shallow(parsed)
     except RecursionError:
-        found, deep = None, True
+        parsed, deep = None, True
     if deep:
         raise TooMuch(f"{name} has lists in lists, more than {DEEPEST} deep.")
-    return found
+    return parsed
 
 
 def shallow(value: Any, left: int = DEEPEST) -> bool:
     """Return whether lists and objects are nested at most `left` deep."""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return left > 0 and all(shallow(one, left - 1) for one in inside if isinstance(one, dict | list))
+    return left > 0 and all(shallow(child, left - 1) for child in inside if isinstance(child, dict | list))
 
 
 def mib(count: int) -> str:

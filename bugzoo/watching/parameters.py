@@ -96,7 +96,9 @@ class Parameters:
         _, norms, zeros = self._sampled[-1]
         missing = len(self) - len(norms)
         if missing:
-            norms, zeros = (torch.cat([one, one.new_full((missing,), float("nan"))]) for one in (norms, zeros))
+            norms, zeros = (
+                torch.cat([numbers, numbers.new_full((missing,), float("nan"))]) for numbers in (norms, zeros)
+            )
         for parameter in parameters:
             column = self._add(parameter, None)
             norms[column], zeros[column] = parameter.detach().float().norm(), _zeros(parameter.grad)
@@ -114,10 +116,10 @@ class Parameters:
 
     @torch.no_grad()
     def describe(self) -> list[Parameter]:
-        found = []
+        parameters = []
         for column, parameter in enumerate(self._held):
             changed = _change(self._start[column], parameter.detach())
-            found.append(
+            parameters.append(
                 Parameter(
                     name=self._names[column] or f"parameter {column}",
                     shape=tuple(parameter.shape),
@@ -128,7 +130,7 @@ class Parameters:
                     changed=changed,
                 )
             )
-        return found
+        return parameters
 
 
 def _zeros(gradient: torch.Tensor | None) -> torch.Tensor:

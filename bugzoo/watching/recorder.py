@@ -208,11 +208,11 @@ class Recorder:
         """Record details of the forward pass that are taken only at sampled steps."""
         # on CUDA a walk waits for the device, so it is done only in the first steps
         if self.walk_graph and (self.moment.step <= 10 or not loss.is_cuda):
-            seen = graphs.walk(loss)
-            if seen is not None:
-                known = self.trace.graph
-                rows = known.rows if known.step else seen.rows
-                self.trace.graph = replace(seen, rows=rows, step=self.moment.step, autocast=self.forwards.autocast)
+            graph = graphs.walk(loss)
+            if graph is not None:
+                previous = self.trace.graph
+                rows = previous.rows if previous.step else graph.rows
+                self.trace.graph = replace(graph, rows=rows, step=self.moment.step, autocast=self.forwards.autocast)
         call = self.forwards.last_call
         if call is not None:
             module, args, kwargs = call
@@ -241,8 +241,8 @@ class Recorder:
         if state.joins:
             self._at(self.joint.step)
         if self.by_hand is not None:
-            for known in self.optimizers.values():
-                known.handed(self.by_hand)
+            for entry in self.optimizers.values():
+                entry.handed(self.by_hand)
         if not self.uses_closure:
             self._take_gradients(state, optimizer)
         if self.steps is not None:
@@ -257,9 +257,9 @@ class Recorder:
         self.layout, self.values, self.grad_norm = state.take(self.parameters)
         some = len(self.values) > 0
         if some and self.scaler is not None and not self.uses_closure:
-            found = without_scale(optimizer, self.values, self.grad_norm)
-            if found is not None:
-                self.values, self.grad_norm, self.skipped = found
+            unscaled = without_scale(optimizer, self.values, self.grad_norm)
+            if unscaled is not None:
+                self.values, self.grad_norm, self.skipped = unscaled
         if self.judge.finite:
             loss, norm = self.mean_loss() if self.losses else 0.0, self.grad_norm if some else 0.0
             if self.judge.now(loss, norm, self.skipped) and self.history is not None:
@@ -332,8 +332,8 @@ class Recorder:
         """Keep the rest of an optimizer's step, and go on to the next step."""
         if self.layout is not None:
             self.norms.append(row, self.layout, self.values)
-        known = self.trace.events[-1:]  # of the optimizer that this one joins
-        if self.skipped and not any(one.kind == "skipped_step" and one.step == step for one in known):
+        events = self.trace.events[-1:]  # of the optimizer that this one joins
+        if self.skipped and not any(event.kind == "skipped_step" and event.step == step for event in events):
             self.trace.events.append(Event(step, "skipped_step", {"optimizer": state.index}))
         state.fresh, state.left, state.before, state.joins = False, None, None, False
         self._next_step()

@@ -46,5 +46,5 @@ def without_scale(optimizer: Any, values: Any, norm: Any) -> tuple[Any, Any, boo
         values = [value / factor for value in values]
     else:
         values = values / factor.to(values.device)
-    found = optimizer.found_inf
-    return values, norm / factor, bool(found.item()) if found.device.type == "cpu" else False
+    flag = optimizer.found_inf
+    return values, norm / factor, bool(flag.item()) if flag.device.type == "cpu" else False

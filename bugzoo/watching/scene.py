@@ -39,7 +39,7 @@ def scene(error: BaseException, latest: Latest | None = None) -> dict[str, Any]:
     parameter that was changed by a step.
     """
     frames, message = list(_frames(error.__traceback__)), str(error)
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     parts = [lambda: _module(frames), lambda: _line(frames), lambda: _called(frames)]
     if "a second time" in message:
         parts.append(lambda: _carried(frames))
@@ -51,10 +51,10 @@ def scene(error: BaseException, latest: Latest | None = None) -> dict[str, Any]:
         )
     for part in parts:
         try:
-            found |= part()
+            facts |= part()
         except Exception:  # a failed explanation must not raise
             continue
-    return found
+    return facts
 
 
 def calls(error: BaseException, latest: Latest | None = None) -> Crashed | None:
@@ -103,13 +103,13 @@ def _module(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
         return {}
     root, module = forwards[0].f_locals["self"], forwards[-1].f_locals["self"]
     names = {one: name for name, one in root.named_modules()}
-    given = [value for name, value in forwards[-1].f_locals.items() if name in _parameters(forwards[-1])]
+    arguments = [value for name, value in forwards[-1].f_locals.items() if name in _parameters(forwards[-1])]
     return {
         "module": {
             "name": names.get(module, "") or type(module).__name__,
             "repr": repr(module).splitlines()[0].removesuffix("("),
             "parameters": [[name, list(p.shape)] for name, p in module.named_parameters(recurse=False)],
-            "given": [describe(one) for one in tree_leaves(given) if isinstance(one, torch.Tensor)],
+            "given": [describe(one) for one in tree_leaves(arguments) if isinstance(one, torch.Tensor)],
         }
     }
 
@@ -129,13 +129,13 @@ def _line(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
     statement = next(
         (node for node in reversed(_simple(parse(text))) if node.lineno <= line <= (node.end_lineno or line)), None
     )
-    found = []
+    tensors = []
     for node in ast.walk(statement) if statement is not None else ():
         if isinstance(node, ast.Name | ast.Attribute):
             value = _value(node, frame)
             if isinstance(value, torch.Tensor):
-                found.append([ast.unparse(node), describe(value)])
-    return {"line": sorted(map(list, {tuple(one) for one in found}))}
+                tensors.append([ast.unparse(node), describe(value)])
+    return {"line": sorted(map(list, {tuple(pair) for pair in tensors}))}
 
 
 def _simple(tree: ast.Module) -> list[ast.stmt]:

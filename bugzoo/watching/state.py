@@ -82,11 +82,11 @@ class State:
         rng: bool,
         earlier: "State | None" = None,
     ) -> None:
-        own, known = _own_objects(namespace), earlier.own + earlier.carriers if earlier else []
-        own += [thing for thing, _ in known if not isinstance(thing, (nn.Module, *_CARRIERS))]
-        own = list({id(thing): thing for thing in own}.values())
-        values = [*namespace.values(), *(item for thing in own for item in vars(thing).values())]
-        values += [thing for thing, _ in known if isinstance(thing, _CARRIERS)]
+        objects, recorded = _own_objects(namespace), earlier.own + earlier.carriers if earlier else []
+        objects += [thing for thing, _ in recorded if not isinstance(thing, (nn.Module, *_CARRIERS))]
+        objects = list({id(thing): thing for thing in objects}.values())
+        values = [*namespace.values(), *(item for thing in objects for item in vars(thing).values())]
+        values += [thing for thing, _ in recorded if isinstance(thing, _CARRIERS)]
         models = list({id(m): m for m in [*models, *(v for v in values if isinstance(v, nn.Module))]}.values())
         optimizers = [*optimizers, *(v for v in values if isinstance(v, torch.optim.Optimizer))]
         self.optimizers = list({id(o): o for o in optimizers}.values())
@@ -113,8 +113,8 @@ class State:
             for o in self.optimizers
         ]
         self.carriers = [(v, copied(vars(v))) for v in values if isinstance(v, _CARRIERS)]
-        own += [m for m in self.modules if not type(m).__module__.startswith("torch.")]
-        self.own = [(thing, {k: v for k, v in vars(thing).items() if isinstance(v, _PLAIN)}) for thing in own]
+        objects += [m for m in self.modules if not type(m).__module__.startswith("torch.")]
+        self.own = [(thing, {k: v for k, v in vars(thing).items() if isinstance(v, _PLAIN)}) for thing in objects]
         self.generators = _generators(values)
         self.rng = get_rng() if rng else None
 
@@ -127,14 +127,14 @@ class State:
 
 def _generators(values: list[Any]) -> list[tuple[Any, Any]]:
     """Return (generator, its state) for each generator."""
-    found: list[tuple[Any, Any]] = []
+    states: list[tuple[Any, Any]] = []
     for value in values:
         if isinstance(value, torch.Generator):
-            found.append((value, value.get_state()))
+            states.append((value, value.get_state()))
         elif isinstance(value, random.Random):
-            found.append((value, value.getstate()))
+            states.append((value, value.getstate()))
         elif isinstance(value, np.random.RandomState):
-            found.append((value, value.get_state()))
+            states.append((value, value.get_state()))
         elif isinstance(value, np.random.Generator):
-            found.append((value.bit_generator, value.bit_generator.state))
-    return found
+            states.append((value.bit_generator, value.bit_generator.state))
+    return states

@@ -164,12 +164,16 @@ class Steps:
         for frame in frames:
             for value in frame.f_locals.values():
                 if isinstance(value, Tensor) and value.ndim and value.shape[0] == rows and len(beside) < NAMES:
-                    if not value.requires_grad and value.numel() <= BATCH and not any(value is one for one in args):
+                    if (
+                        not value.requires_grad
+                        and value.numel() <= BATCH
+                        and not any(value is tensor for tensor in args)
+                    ):
                         beside[id(value)] = value
         self._open.calls.append(
             Call(
                 inputs,
-                [_copy(one) for one in beside.values()],
+                [_copy(tensor) for tensor in beside.values()],
                 torch.get_rng_state(),
                 module.training,
                 _evaluating(module),
@@ -182,13 +186,13 @@ class Steps:
         if not self._objects and isinstance(model := self._space.get(self.model), nn.Module):
             self._meet(model)  # in its first forward pass other tensors stood in their place
         for group in optimizer.param_groups:
-            known = [(self._names[id(p)], p) for p in group["params"] if id(p) in self._names]
+            pairs = [(self._names[id(p)], p) for p in group["params"] if id(p) in self._names]
             if self._open is not None:
-                for name, p in known:
+                for name, p in pairs:
                     if p.grad is not None:
                         self._open.gradients[name] = _copy(p.grad)
             numbers = {key: value for key, value in group.items() if isinstance(value, int | float | tuple | None)}
-            groups.append([[name for name, p in known if p.requires_grad], numbers])
+            groups.append([[name for name, p in pairs if p.requires_grad], numbers])
         scale = scale if scale == scale else 1.0  # NaN: no scaler
         if self._latest.get(id(optimizer)) != (groups, scale):
             self._latest[id(optimizer)] = (groups, scale)
@@ -198,8 +202,8 @@ class Steps:
     def by_hand(self, gradients: dict[nn.Parameter, Tensor]) -> None:
         """Take the gradients with which the script itself has changed the weights."""
         if self._open is not None:
-            known = {self._names[id(p)]: value for p, value in gradients.items() if id(p) in self._names}
-            self._open.gradients |= {name: _copy(value) for name, value in known.items()}
+            named = {self._names[id(p)]: value for p, value in gradients.items() if id(p) in self._names}
+            self._open.gradients |= {name: _copy(value) for name, value in named.items()}
 
     def close(self) -> None:
         """The last step ends with the script, so what moved the weights after it is seen in it. It is kept beside the others."""
@@ -216,21 +220,21 @@ class Steps:
     def arrays(self) -> dict[str, np.ndarray]:
         """Return what is known beside the kept steps, as `read` reads it."""
         last = self._last.arrays() if self._last is not None else {}
-        found = {f"steps.{LAST}.{part}": value for part, value in last.items()}
-        return found | {"steps": _packed({"settings": self.settings, "lost": self.lost})}
+        parts = {f"steps.{LAST}.{part}": value for part, value in last.items()}
+        return parts | {"steps": _packed({"settings": self.settings, "lost": self.lost})}
 
     # ---- internal
 
     def _meet(self, model: nn.Module) -> None:
         """Record the model's parameters. Within torch.func other tensors stand in their place: then the known ones stay."""
-        found = dict(model.named_parameters())
-        if not all(type(p) is nn.Parameter for p in found.values()):
+        parameters = dict(model.named_parameters())
+        if not all(type(p) is nn.Parameter for p in parameters.values()):
             if self._objects:
                 return
-            known = self.moment.parameters  # which are added as soon as they are back in their place
-            found = {name: p for p in known.held if (name := known.name(p))}
-        self._objects = found
-        self._names = {id(p): name for name, p in found.items()}
+            tracked = self.moment.parameters  # which are added as soon as they are back in their place
+            parameters = {name: p for p in tracked.held if (name := tracked.name(p))}
+        self._objects = parameters
+        self._names = {id(p): name for name, p in parameters.items()}
 
     @torch.no_grad()
     def _state(self, model: nn.Module) -> tuple[Tensors, Tensors]:
@@ -238,16 +242,16 @@ class Steps:
         return parameters, {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
 
     def _slots(self) -> Tensors:
-        found: Tensors = {}
+        tensors: Tensors = {}
         for optimizer in self.moment.optimizers:
             # one that took a parameter over begins without the state that an earlier one had for it
-            held = {self._names.get(id(one)) for group in optimizer.param_groups for one in group["params"]}
-            found = {key: value for key, value in found.items() if key.rpartition("/")[0] not in held}
+            held = {self._names.get(id(weight)) for group in optimizer.param_groups for weight in group["params"]}
+            tensors = {key: value for key, value in tensors.items() if key.rpartition("/")[0] not in held}
             for parameter, slots in optimizer.state.items():
                 name = self._names.get(id(parameter))
                 if name is not None:
-                    found |= {f"{name}/{key}": _copy(v) for key, v in slots.items() if isinstance(v, Tensor)}
-        return found
+                    tensors |= {f"{name}/{key}": _copy(v) for key, v in slots.items() if isinstance(v, Tensor)}
+        return tensors
 
     def _finish(self, model: nn.Module, now: tuple[Tensors, Tensors]) -> None:
         """End the open step: the state `now` is the one after it. Ask once for each step, also for one that was lost."""
@@ -288,8 +292,8 @@ def _answers(model: nn.Module, step: Step) -> Tensor | None:
         then = copy.deepcopy(model).eval()
         for name, value in (*then.named_parameters(), *then.named_buffers()):
             value.data = step.after.get(name, value.data)
-        found = then(*step.calls[-1].inputs)
-        return found if isinstance(found, Tensor) else None
+        answer = then(*step.calls[-1].inputs)
+        return answer if isinstance(answer, Tensor) else None
     except Exception:  # the model may be anything
         return None
 
@@ -347,7 +351,7 @@ def read(arrays: dict[str, np.ndarray]) -> tuple[list[Step], list[int], list[lis
     numbers = sorted((name.split(".")[1] for name in arrays if re.fullmatch(r"steps\.\d+\.about", name)), key=int)
     if len(numbers) > MOST:
         raise ValueError(f"{len(numbers)} steps were kept, and {MOST} are read at most")
-    return [_step(number, arrays) for number in numbers], [int(one) for one in about["lost"]], about["settings"]
+    return [_step(number, arrays) for number in numbers], [int(step) for step in about["lost"]], about["settings"]
 
 
 def last(arrays: dict[str, np.ndarray]) -> Step | None:

@@ -63,8 +63,8 @@ def load(path: str | Path, most: int | None = None) -> Trace:
         raise UserError(f"{path} is not a trace that bugzoo saved ({error}). trace.save(path) writes one.") from error
     if rest.pop("format", None) != FORMAT:
         raise UserError(f"{path} was saved by another version of bugzoo. Run the training again under bugzoo.watch().")
-    known = {part.name for part in fields(Trace)} - set(_SKIPPED)
-    if strange := sorted({*arrays, *rest} - known):
+    names = {part.name for part in fields(Trace)} - set(_SKIPPED)
+    if strange := sorted({*arrays, *rest} - names):
         raise UserError(f"{path} is not a trace that bugzoo saved: a trace has no part {strange[0]!r}.")
     trace = Trace()
     for name, value in arrays.items():

@@ -126,5 +126,5 @@ class Trace:
 
     def earliest(self, kind: str) -> Event | None:
         """Return the event of a kind with the smallest step, None if there is no such event."""
-        found = [event for event in self.events if event.kind == kind]
-        return min(found, key=lambda event: event.step, default=None)
+        events = [event for event in self.events if event.kind == kind]
+        return min(events, key=lambda event: event.step, default=None)

@@ -93,39 +93,39 @@ class Heard:
         if here is None:
             return None
         place = (here.f_code, here.f_lineno, above.f_code if above else None, above.f_lineno if above else 0)
-        done = self.moment.step - 1
-        known = self.found.get(place)
-        if known is None:
+        steps = self.moment.step - 1
+        sums = self.found.get(place)
+        if sums is None:
             if len(self.found) >= MOST:
                 return None
-            known = self.found[place] = []
-        if not known or known[-1].done != done:
-            known.append(_Sums(done))
+            sums = self.found[place] = []
+        if not sums or sums[-1].done != steps:
+            sums.append(_Sums(steps))
         self.fresh = True
-        return known[-1]
+        return sums[-1]
 
     def latest(self) -> dict[int, Point]:
         """Return the latest point of each place, by its number; nothing if none was heard since the last call."""
         fresh, self.fresh = self.fresh, False
         ends = [some[-1] for some in self.found.values()] if fresh else []
-        return {number: (one.done, _ratio(one.loss, one.rows)) for number, one in enumerate(ends)}
+        return {number: (sums.done, _ratio(sums.loss, sums.rows)) for number, sums in enumerate(ends)}
 
     def curves(self) -> list[Validation]:
         """Return one curve per place of the script, in the order in which they were first met."""
         return [
             Validation(
                 place[3] if place[2] and place[0].co_name != "<module>" else place[1],
-                [one.done for one in some],
-                [_ratio(one.loss, one.rows) for one in some],
-                [_ratio(one.right, one.answers) for one in some],
+                [sums.done for sums in some],
+                [_ratio(sums.loss, sums.rows) for sums in some],
+                [_ratio(sums.right, sums.answers) for sums in some],
             )
             for place, some in self.found.items()
         ]
 
 
 def _read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor, dict[str, Any]]:
-    given = dict(zip(("input", "target"), args, strict=False)) | kwargs
-    return given["input"].detach(), given["target"], kwargs
+    arguments = dict(zip(("input", "target"), args, strict=False)) | kwargs
+    return arguments["input"].detach(), arguments["target"], kwargs
 
 
 def _ratio(one: Any, other: Any) -> float:

@@ -37,11 +37,11 @@ class Warned:
         if not is_users(file):  # a library warned deeper down: the line of the script that called it
             frame = users_frame(2)
             file, line = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
-        one: LibraryWarning = {
+        warning: LibraryWarning = {
             "file": file,
             "line": line,
             "kind": kind,
             "message": " ".join(_INTERNAL.sub("", message).split())[:300],
         }
-        if one not in self.found and len(self.found) < MOST:
-            self.found.append(one)
+        if warning not in self.found and len(self.found) < MOST:
+            self.found.append(warning)

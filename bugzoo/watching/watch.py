@@ -106,10 +106,10 @@ class watch:
         if self._caller is not None:
             places += [self._caller.f_locals, self._caller.f_globals]
         for place in places:
-            found = place.get("metrics")
-            if isinstance(found, dict) and found:
+            metrics = place.get("metrics")
+            if isinstance(metrics, dict) and metrics:
                 try:
-                    return {str(key): float(value) for key, value in found.items()}
+                    return {str(key): float(value) for key, value in metrics.items()}
                 except (TypeError, ValueError, RuntimeError):
                     continue
         return {}

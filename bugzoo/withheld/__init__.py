@@ -28,13 +28,13 @@ def everywhere(places: Iterable[Path]) -> dict[str, str]:
 
     `places`: what the sandbox shows of this machine. Raises OSError.
     """
-    found: dict[str, str] = {}
+    targets: dict[str, str] = {}
     for real in _copies(tuple(places)) if ON else ():
         if real.name in KINDS:
-            found[str(real)] = made(real, partial(write_table, real))
+            targets[str(real)] = made(real, partial(write_table, real))
         else:  # the help texts of another Python show nothing
-            found[str(real)] = made(real, partial(write_texts, other_tail)) if real == folder() else ""
-    return found
+            targets[str(real)] = made(real, partial(write_texts, other_tail)) if real == folder() else ""
+    return targets
 
 
 def without_lines(lines: Sequence[Line], held: Iterable[Line]) -> dict[str, str]:
@@ -57,5 +57,5 @@ def _copies(places: tuple[Path, ...]) -> tuple[Path, ...]:
     below = [
         f"{where}python*/{name}" for where in _LIBRARIES for name in ("pydoc_data", *(f"*-packages/{x}" for x in data))
     ]
-    found = [path for place in places if place.is_dir() for name in (*data, *below) for path in place.glob(name)]
-    return tuple(sorted({Path(os.path.realpath(path)) for path in [*found, folder()]}))
+    paths = [path for place in places if place.is_dir() for name in (*data, *below) for path in place.glob(name)]
+    return tuple(sorted({Path(os.path.realpath(path)) for path in [*paths, folder()]}))

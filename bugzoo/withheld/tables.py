@@ -15,17 +15,17 @@ def write_table(real: Path, target: Path) -> None:
     rows = gzip.decompress(real.read_bytes()).decode().splitlines(keepends=True)
     draw = random.Random(0)  # both files of the patients take the same rows
     picked = [draw.randrange(stay) for _ in rows[stay:]]
-    made = [other(rows[one].rstrip("\n"), draw) + "\n" for one in picked]
-    target.write_bytes(gzip.compress("".join(rows[:stay] + made).encode(), mtime=0))
+    lines = [other(rows[place].rstrip("\n"), draw) + "\n" for place in picked]
+    target.write_bytes(gzip.compress("".join(rows[:stay] + lines).encode(), mtime=0))
 
 
 def _moved(row: str, draw: random.Random) -> str:
     """Return a digit's row of 64 pixels and label, moved by one pixel in one of eight directions."""
     *pixels, label = row.split(",")
     down, right = draw.choice([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j])
-    seen = range(_SIDE)
-    places = [(y - down, x - right) for y in seen for x in seen]
-    return ",".join([*(pixels[y * _SIDE + x] if y in seen and x in seen else "0" for y, x in places), label])
+    span = range(_SIDE)
+    places = [(y - down, x - right) for y in span for x in span]
+    return ",".join([*(pixels[y * _SIDE + x] if y in span and x in span else "0" for y, x in places), label])
 
 
 def _older(row: str, draw: random.Random) -> str:

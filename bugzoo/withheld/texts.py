@@ -28,8 +28,8 @@ def write_texts(other: Callable[[dict[str, str]], dict[str, str]], target: Path)
         shutil.copyfile(file, target / file.name)
     (target / "topics.py").write_text(f"topics = {other(topics)!r}\n", encoding="utf-8")
     for file in target.glob("*.py"):
-        shown = str(folder() / file.name)
-        py_compile.compile(str(file), dfile=shown, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+        path = str(folder() / file.name)
+        py_compile.compile(str(file), dfile=path, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
 
 
 def words(line: str) -> Line:
@@ -50,17 +50,17 @@ def other_tail(topics: dict[str, str]) -> dict[str, str]:
     """Replace the last tenth of the printable characters, in the order of sorted topics, by the first tenth."""
     text = printable("".join(topics[name] for name in sorted(topics)))
     left = len(text) * 9 // 10
-    other, found = iter(text), {}
+    other, texts = iter(text), {}
     for name in sorted(topics):
-        made = []
+        characters = []
         for character in topics[name]:
             if left > 0:
-                made.append(character)
+                characters.append(character)
             elif _counts(character):
-                made.append(next(other))
+                characters.append(next(other))
             left -= _counts(character)
-        found[name] = "".join(made)
-    return found
+        texts[name] = "".join(characters)
+    return texts
 
 
 def other_lines(topics: dict[str, str], known: Sequence[Line], held: Sequence[Line]) -> dict[str, str]:
@@ -82,14 +82,14 @@ def other_lines(topics: dict[str, str], known: Sequence[Line], held: Sequence[Li
 
 
 def _changed(text: str, new: dict[Line, str]) -> list[str]:
-    found = []
+    lines = []
     for line in text.splitlines(keepends=True):
         end = line[len(line.rstrip("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029")) :]
-        found.append(new[words(line)] + end if words(line) in new else line)
-    return found
+        lines.append(new[words(line)] + end if words(line) in new else line)
+    return lines
 
 
 def _apart(one: Line, other: Line) -> int:
     """Return the first place at which two lines differ; the length of the shorter one if it begins the other."""
     pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (mine, its) in pairs if mine != its), min(len(one), len(other)))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))

@@ -27,7 +27,11 @@ def judged(script: Script, report: Report) -> dict[str, int]:
     if not script.faulty:
         return {"healthy": 1, "false alarms": int(report.outcome == "found")}
     first = bool(suspects) and script.right(suspects[0])
-    other = bool(suspects) and not first and any(one.startswith("contracts/") for one in suspects[0].instruments)
+    other = (
+        bool(suspects)
+        and not first
+        and any(instrument.startswith("contracts/") for instrument in suspects[0].instruments)
+    )
     return {
         "scripts": 1,
         "right first": int(first),

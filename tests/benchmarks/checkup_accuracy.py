@@ -36,18 +36,21 @@ def measure(folder: Path) -> dict[str, dict[str, int]]:
     """{row: {column of COLUMNS: count}}"""
     rows: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(COLUMNS, 0))
     for script in (*scripts("scripts"), *sorted(variants(), key=lambda variant: variant.faulty)):
-        found = checkup(script.placed(folder).path, most_reruns=script.reruns if script.faulty else 0)
-        causes = [suspect.cause for suspect in found.suspects]
+        checkup_report = checkup(script.placed(folder).path, most_reruns=script.reruns if script.faulty else 0)
+        causes = [suspect.cause for suspect in checkup_report.suspects]
         if script.faulty:
             row = rows[script.cause.split("/")[0]]
-            _count(row, script, found)
+            _count(row, script, checkup_report)
             if not script.named(causes):
                 print(f"{script.name}, {script.cause}: {causes[:3]}", flush=True)
         else:
             row = rows["looks wrong, is right" if script.before else "healthy"]
-            if found.outcome != "nothing":  # "unjudged" is no answer either
+            if checkup_report.outcome != "nothing":  # "unjudged" is no answer either
                 row["false_alarms"] += 1
-                print(f"{script.name}: {found.outcome}: {[(s.cause, s.reason) for s in found.suspects]}", flush=True)
+                print(
+                    f"{script.name}: {checkup_report.outcome}: {[(s.cause, s.reason) for s in checkup_report.suspects]}",
+                    flush=True,
+                )
         row["cases"] += 1
     broken = [row for name, row in rows.items() if name not in ("healthy", "looks wrong, is right")]
     rows["all broken"] = {name: sum(row[name] for row in broken) for name in COLUMNS}
@@ -98,14 +101,14 @@ def from_reports() -> dict[str, dict[str, int]]:
         for when in ("at first sight", "now")
     }
     for case in scripts("reported"):
-        found = checkup(case.path)
-        now = [suspect.cause for suspect in found.suspects]
+        checkup_report = checkup(case.path)
+        now = [suspect.cause for suspect in checkup_report.suspects]
         half = "sealed" if case.sealed else "opened"
-        rows[f"{half}, now"]["unjudged"] += found.outcome == "unjudged"
+        rows[f"{half}, now"]["unjudged"] += checkup_report.outcome == "unjudged"
         for when, causes in (("at first sight", case.first_pass), ("now", now)):
             row = rows[f"{half}, {when}"]
             row["broken" if case.faulty else "healthy"] += 1
-            judged = when != "now" or found.outcome != "unjudged"  # no answer is no peace either
+            judged = when != "now" or checkup_report.outcome != "unjudged"  # no answer is no peace either
             row["right first" if case.faulty else "left in peace"] += case.named(causes) and judged
             row["in three"] += case.faulty and case.named(causes, 3)
         print(

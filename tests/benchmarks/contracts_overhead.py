@@ -71,11 +71,11 @@ def bare(loop: Callable[[], Iterator[None]], rounds: int) -> float:
     """Microseconds of a step: the quickest BLOCK of all rounds."""
     best = float("inf")
     for _ in range(rounds):
-        steps, made = loop(), BLOCK
-        while made == BLOCK:
+        steps, count = loop(), BLOCK
+        while count == BLOCK:
             began = time.process_time()
-            made = sum(1 for _ in itertools.islice(steps, BLOCK))
-            if made == BLOCK:
+            count = sum(1 for _ in itertools.islice(steps, BLOCK))
+            if count == BLOCK:
                 best = min(best, (time.process_time() - began) / BLOCK * 1e6)
     return best
 
@@ -92,16 +92,16 @@ def looks(loop: Callable[[], Iterator[None]]) -> tuple[list[float], int, int]:
         took.append((time.process_time() - began) * 1e6)
 
     def counted(self: Observer, original: Any, some_contracts: Any, *args: Any) -> Any:
-        made = listening(self, original, some_contracts, *args)
-        own = all(one.own for one in some_contracts)
+        listener = listening(self, original, some_contracts, *args)
+        script_only = all(contract.own for contract in some_contracts)
 
         def count(*some: Any, **named: Any) -> Any:
             nonlocal heard, passed
-            if own and not is_users(sys._getframe(1).f_code.co_filename):
+            if script_only and not is_users(sys._getframe(1).f_code.co_filename):
                 passed += 1
             else:
                 heard += 1
-            return made(*some, **named)
+            return listener(*some, **named)
 
         return count
 
@@ -136,14 +136,14 @@ def unlooked(rounds: int, of: Callable[[], Any], argument: str) -> float:
 def measure(loop: Callable[[], Iterator[None]], rounds: int) -> dict[str, float]:
     """us of a bare step, us of looks a step, calls a step and us of one, those passed on and us of one, and the share."""
     some = [looks(loop) for _ in range(rounds)]
-    seen = sum(map(min, zip(*(took for took, *_ in some), strict=True))) / STEPS
+    look_time = sum(map(min, zip(*(took for took, *_ in some), strict=True))) / STEPS
     calls, passed, step = some[0][1] / STEPS, some[0][2] / STEPS, bare(loop, rounds)
     call = unlooked(3 * rounds, lambda: nn.functional.dropout, "0.0")
     passing = unlooked(3 * rounds, lambda: torch.reshape, "(1, 1)")
-    share = (seen + calls * call + passed * passing) / step
+    share = (look_time + calls * call + passed * passing) / step
     return {
         "step": step,
-        "looks": seen,
+        "looks": look_time,
         "calls": calls,
         "call": call,
         "passed": passed,

@@ -25,13 +25,15 @@ def lessons() -> list[str]:
         "|---|---|---|---|---|---|---|",
     ]
     for name in course.files():
-        one = course.load(name)
-        if not one.number.isdigit():
+        lesson = course.load(name)
+        if not lesson.number.isdigit():
             continue
-        asked = Counter(cell.kind for cell in one.cells if cell.kind in ASKS)
-        shown = [cell for cell in one.cells if cell.kind not in ("case", "proof", "measured", "judge", "solution")]
-        counts = (len(shown), asked["predict"] + asked["draw"], len(one.tasks), asked["check"])
-        rows.append(f"| {one.file.stem} | {one.minutes:.0f} | {' | '.join(map(str, counts))} | {longest(one) or '-'} |")
+        questions = Counter(cell.kind for cell in lesson.cells if cell.kind in ASKS)
+        cells = [cell for cell in lesson.cells if cell.kind not in ("case", "proof", "measured", "judge", "solution")]
+        counts = (len(cells), questions["predict"] + questions["draw"], len(lesson.tasks), questions["check"])
+        rows.append(
+            f"| {lesson.file.stem} | {lesson.minutes:.0f} | {' | '.join(map(str, counts))} | {longest(lesson) or '-'} |"
+        )
     return rows
 
 
@@ -41,13 +43,13 @@ def of_exercises() -> list[str]:
         "| exercise | kind | level | views that show it | accepted repairs | refused | attacks refused |",
         "|---|---|---|---|---|---|---|",
     ]
-    for name, one in exercises().items():
+    for name, exercise in exercises().items():
         counts = Counter(
             {kind: len(titles) for kind, titles in ledger.read("exercises", name).get("trials", {}).items()}
         )
         accepted = counts["correct"] + counts["half"]
-        told = (views(one), accepted or "-", counts["degenerate"] or "-", counts["attack"] or "-")
-        rows.append(f"| {name} | {one.kind.name} | {level(one)} | {' | '.join(map(str, told))} |")
+        columns = (views(exercise), accepted or "-", counts["degenerate"] or "-", counts["attack"] or "-")
+        rows.append(f"| {name} | {exercise.kind.name} | {level(exercise)} | {' | '.join(map(str, columns))} |")
     return rows
 
 
@@ -57,8 +59,8 @@ def views(exercise: Exercise) -> str:
         return ", ".join(exercise.kind.views)
     if exercise.trap:
         return "none: nothing is wrong"
-    found = dict.fromkeys(one for of in range(len(exercise.about_faults)) for one in telling(exercise, of)[:3])
-    return ", ".join(found)
+    names = dict.fromkeys(name for of in range(len(exercise.about_faults)) for name in telling(exercise, of)[:3])
+    return ", ".join(names)
 
 
 if __name__ == "__main__":

@@ -21,16 +21,16 @@ def printed(script: Script, anomaly: bool) -> str:
     """All that the interpreter prints, with anomaly detection or without."""
     start = "import runpy, torch; " + ("torch.autograd.set_detect_anomaly(True); " if anomaly else "")
     command = [sys.executable, "-c", f"{start}runpy.run_path({str(script.path)!r}, run_name='__main__')"]
-    found = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"})
-    return found.stdout + found.stderr
+    process = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"})
+    return process.stdout + process.stderr
 
 
 def checked(script: Script) -> str:
     """Reason and place of the first suspect; where there is none, what was said in its stead."""
-    found = checkup(script.path)
-    first = found.suspects[0] if found.suspects else None
+    checkup_report = checkup(script.path)
+    first = checkup_report.suspects[0] if checkup_report.suspects else None
     if first is None:
-        return found.why
+        return checkup_report.why
     line = script.text.splitlines()[first.line - 1].strip() if first.line else ""
     return f"{first.reason}; line {first.line}: {line}"
 

@@ -30,7 +30,7 @@ def in_turns(some: list[tuple[Fault, str]]) -> list[tuple[Fault, str]]:
     by: dict[str, list[tuple[Fault, str]]] = {}
     for fault, program in some:
         by.setdefault(program, []).append((fault, program))
-    return [one for turn in zip_longest(*by.values()) for one in turn if one]
+    return [pair for turn in zip_longest(*by.values()) for pair in turn if pair]
 
 
 def blocks(device: str) -> list[list[tuple[Fault | None, str]]]:
@@ -57,19 +57,24 @@ def name_of(fault: Fault | None, program: str) -> str:
 def entry_of(part: CellCase | Control, results: list[Result]) -> dict[str, Any]:
     """What is kept of a part: verdict, what its instruments read on the first seed, and what they could not measure."""
     if isinstance(part, CellCase):
-        said = {"problems": part.cell.problems, "outcomes": part.cell.outcomes, "fired": part.cell.fired}
+        entry = {"problems": part.cell.problems, "outcomes": part.cell.outcomes, "fired": part.cell.fired}
         first = {"broken": results[0], "healthy": results[1]}
         names = named(part.fault) if not part.fault.trap else frozenset()
-        said |= {"numbers": part.cell.numbers}
-        said |= {"read": {which: {n: one["numbers"].get(n) for n in sorted(names)} for which, one in first.items()}}
+        entry |= {"numbers": part.cell.numbers}
+        entry |= {
+            "read": {which: {n: result["numbers"].get(n) for n in sorted(names)} for which, result in first.items()}
+        }
     else:
-        said = {"problems": part.healthy.problems, "outcomes": part.healthy.outcomes, "fired": part.healthy.fired}
+        entry = {"problems": part.healthy.problems, "outcomes": part.healthy.outcomes, "fired": part.healthy.fired}
     lost = {
-        (name, str(why)) for one in results for name, found in one["numbers"].items() if (why := not_measured(found))
+        (name, str(why))
+        for result in results
+        for name, reading in result["numbers"].items()
+        if (why := not_measured(reading))
     }
-    errors = sorted({str(one["error"]["message"]) for one in results if one["error"]["message"]})
-    said |= {"errors": errors, "not_measured": sorted(map(list, lost))}
-    return said | {"seconds": [round(one["seconds"], 1) for one in results]}
+    errors = sorted({str(result["error"]["message"]) for result in results if result["error"]["message"]})
+    entry |= {"errors": errors, "not_measured": sorted(map(list, lost))}
+    return entry | {"seconds": [round(result["seconds"], 1) for result in results]}
 
 
 def not_measured(found: dict[str, Any]) -> str:
@@ -85,27 +90,27 @@ def main() -> None:
     parser.add_argument("--after", type=Path, help="leave out what this file holds, and add to it")
     options = parser.parse_args()
     began = time.monotonic()
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     if options.after:
-        found = json.loads(options.after.read_text(encoding="utf-8"))["results"]["found"]
+        entries = json.loads(options.after.read_text(encoding="utf-8"))["results"]["found"]
     for block in blocks(options.device):
         if time.monotonic() - began > options.minutes * 60:
             break
-        todo = {name_of(*one): part_of(*one, options.device) for one in block if name_of(*one) not in found}
-        known = {name: part for name, part in todo.items() if part}
-        asked = [part.wanted() for part in known.values()]
-        results, _, ran = measured(list(chain.from_iterable(asked)))
-        for (name, part), some in zip(known.items(), asked, strict=True):
-            mine, results = results[: len(some)], results[len(some) :]
-            part.judge(mine)
-            found[name] = entry_of(part, mine)
-            for text in [*found[name]["problems"], *map(" ".join, found[name]["not_measured"])]:
+        todo = {name_of(*case): part_of(*case, options.device) for case in block if name_of(*case) not in entries}
+        chosen = {name: part for name, part in todo.items() if part}
+        jobs = [part.wanted() for part in chosen.values()]
+        results, _, ran = measured(list(chain.from_iterable(jobs)))
+        for (name, part), some in zip(chosen.items(), jobs, strict=True):
+            part_results, results = results[: len(some)], results[len(some) :]
+            part.judge(part_results)
+            entries[name] = entry_of(part, part_results)
+            for text in [*entries[name]["problems"], *map(" ".join, entries[name]["not_measured"])]:
                 print(f"{name}: {text}", flush=True)
-        print(f"{len(found)} measured, {ran} runs, {time.monotonic() - began:.0f} s", flush=True)
-        if options.save and known:
-            report.save("verify", {"minutes": (time.monotonic() - began) / 60, "found": found}, options.device)
-    good = sum(not one["problems"] for one in found.values())
-    print(f"{good} of {len(found)} hold on {options.device}")
+        print(f"{len(entries)} measured, {ran} runs, {time.monotonic() - began:.0f} s", flush=True)
+        if options.save and chosen:
+            report.save("verify", {"minutes": (time.monotonic() - began) / 60, "found": entries}, options.device)
+    good = sum(not case["problems"] for case in entries.values())
+    print(f"{good} of {len(entries)} hold on {options.device}")
 
 
 if __name__ == "__main__":

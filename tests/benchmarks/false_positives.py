@@ -29,8 +29,8 @@ def measure(folder: Path) -> dict[str, dict[str, int]]:
     """{instrument: {"scripts", "applied", "fired"}}"""
     rows = {name: {"scripts": 0, "applied": 0, "fired": 0} for name in diagnostics.names()}
     for script in healthy(folder):
-        found = checkup(script.path, ranks=script.ranks)
-        judged = {verdict.instrument: verdict.fired for verdict in found.verdicts}
+        checkup_report = checkup(script.path, ranks=script.ranks)
+        judged = {verdict.instrument: verdict.fired for verdict in checkup_report.verdicts}
         for name, row in rows.items():
             row["scripts"] += 1
             row["applied"] += name in judged

@@ -37,27 +37,27 @@ def main() -> None:
     parser.add_argument("--draw", type=int, default=0, help="the random state that the cells are drawn with")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
-    said: list[str] = []
+    failures: list[str] = []
     for program, faults in drawn(options.cells, options.draw).items():
         for number in range(1, options.sets + 1):
             seeds = tuple(range(number * 100, number * 100 + FIVE))
-            found = verify(faults, [program], seeds=seeds)
-            for cell in found.cells:
+            verification = verify(faults, [program], seeds=seeds)
+            for cell in verification.cells:
                 counts["cells"] += 1
                 counts["hold"] += not cell.problems
-                said += [f"{cell.fault} on {program}, seeds {seeds[0]} to {seeds[-1]}: {p}" for p in cell.problems]
-            for control in found.controls:
+                failures += [f"{cell.fault} on {program}, seeds {seeds[0]} to {seeds[-1]}: {p}" for p in cell.problems]
+            for control in verification.controls:
                 counts["healthy programs"] += 1
                 counts["blamed"] += bool(control.problems)
-                said += [f"healthy {program}, seeds {seeds[0]} to {seeds[-1]}: {p}" for p in control.problems]
+                failures += [f"healthy {program}, seeds {seeds[0]} to {seeds[-1]}: {p}" for p in control.problems]
         print(f"{program}: {counts['hold']} of {counts['cells']} hold so far", flush=True)
-    print("\n".join(said))
+    print("\n".join(failures))
     print(
         f"{counts['hold']} of {counts['cells']} cells hold on {options.sets} other sets of seeds; "
         f"{counts['blamed']} of {counts['healthy programs']} healthy controls were blamed"
     )
     if options.save:
-        reports.save("flakiness", {**counts, "failed": said})
+        reports.save("flakiness", {**counts, "failed": failures})
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ def imports(repeats: int) -> dict[str, float]:
     """Seconds for `import torch`, then `import bugzoo`, then the first touch of `bugzoo.watch`."""
     rows = []
     for _ in range(repeats + 1):  # the first one fills the disk cache
-        done = subprocess.run([sys.executable, "-c", STAGES], capture_output=True, text=True, check=True)
-        rows.append([float(word) for word in done.stdout.split()])
+        process = subprocess.run([sys.executable, "-c", STAGES], capture_output=True, text=True, check=True)
+        rows.append([float(word) for word in process.stdout.split()])
     torch, bugzoo, watch = (statistics.median(column) for column in zip(*rows[1:], strict=True))
     return {"import_torch_s": torch, "import_bugzoo_s": bugzoo, "first_watch_s": watch, "ratio": bugzoo / torch}
 
@@ -82,24 +82,24 @@ def build_wheel(out: Path) -> Path:
         for name in FILES:
             shutil.copy(ROOT / name, copy / name)
         command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-        done = subprocess.run([*command, "-w", str(out), str(copy)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stdout + done.stderr)
+        process = subprocess.run([*command, "-w", str(out), str(copy)], capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise RuntimeError(process.stdout + process.stderr)
     return next(out.glob("*.whl"))
 
 
 def wheel() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        made = build_wheel(Path(folder))
-        return {"size_kib": made.stat().st_size / 1024, "files": len(zipfile.ZipFile(made).namelist())}
+        file = build_wheel(Path(folder))
+        return {"size_kib": file.stat().st_size / 1024, "files": len(zipfile.ZipFile(file).namelist())}
 
 
 def main() -> None:
     parser = report.parser(__doc__)
     parser.add_argument("--repeats", type=int, default=7)
     options = parser.parse_args()
-    found = {"import": imports(options.repeats), "commands": commands(options.repeats), "wheel": wheel()}
-    times, called = found["import"], found["commands"]
+    numbers = {"import": imports(options.repeats), "commands": commands(options.repeats), "wheel": wheel()}
+    times, called = numbers["import"], numbers["commands"]
     print(f"import torch       {times['import_torch_s'] * 1000:8.0f} ms")
     print(f"import bugzoo      {times['import_bugzoo_s'] * 1000:8.1f} ms more ({times['ratio']:.4f} of torch's)")
     print(f"first bugzoo.watch {times['first_watch_s'] * 1000:8.1f} ms more")
@@ -109,9 +109,9 @@ def main() -> None:
     )
     print(f"({called['first_to_second']:.1f} : 1)")
     print(f"bugzoo --help      {called['help_s'] * 1000:8.0f} ms ({called['help_to_empty']:.2f} of an empty app's)")
-    print(f"wheel              {found['wheel']['size_kib']:8.0f} KiB in {found['wheel']['files']} files")
+    print(f"wheel              {numbers['wheel']['size_kib']:8.0f} KiB in {numbers['wheel']['files']} files")
     if options.save:
-        report.save("footprint", found)
+        report.save("footprint", numbers)
 
 
 if __name__ == "__main__":

@@ -19,17 +19,17 @@ def main() -> None:
     parser.add_argument("--how", default="alone", help="what else the machine had to do")
     parser.add_argument("--slowest", action="store_true", help="the twenty slowest files instead")
     args = parser.parse_args()
-    told = json.loads((args.artefacts / "gate.json").read_text(encoding="utf-8"))
+    summary = json.loads((args.artefacts / "gate.json").read_text(encoding="utf-8"))
     if args.slowest:
-        for file, seconds in told["slowest files, seconds"].items():
+        for file, seconds in summary["slowest files, seconds"].items():
             print(f"| {file} | {seconds:.0f} |")
         return
     commit = ["git", "-C", str(args.artefacts.resolve().parent), "log", "-1", "--format=%h"]
     commit = subprocess.run(commit, capture_output=True, text=True, check=True).stdout.strip()
-    names = hashlib.sha256("\n".join(told["tests"]).encode()).hexdigest()[:12]
-    minutes = ", ".join(f"{name} {value:.1f}" for name, value in told["minutes"].items())
-    failed = f"{len(told['failed']) + len(told['errors'])} failed, {len(told['flaky'])} flaky"
-    print(f"| {date.today()} | {commit} | {args.how} | {minutes} | {len(told['tests'])} ({names}) | {failed} |")
+    names = hashlib.sha256("\n".join(summary["tests"]).encode()).hexdigest()[:12]
+    minutes = ", ".join(f"{name} {value:.1f}" for name, value in summary["minutes"].items())
+    failed = f"{len(summary['failed']) + len(summary['errors'])} failed, {len(summary['flaky'])} flaky"
+    print(f"| {date.today()} | {commit} | {args.how} | {minutes} | {len(summary['tests'])} ({names}) | {failed} |")
 
 
 if __name__ == "__main__":

@@ -37,9 +37,9 @@ def timed(command: list[str], root: Path, **more: Any) -> tuple[float, float, st
     """Return (wall, CPU, output) of a command, in seconds; CPU of all processes that it waited for."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     environment = {**os.environ, "PYTHONPATH": str(root), **more.pop("variables", {})}
-    done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=True, **more)
+    process = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=True, **more)
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, process.stdout
 
 
 def plain(exercise: Exercise) -> tuple[float, float]:
@@ -55,8 +55,8 @@ def graded(exercise: Exercise, source: str, root: Path, cache: Path) -> tuple[fl
     question = {"kind": "repair", "source": source, "diagnosis": {"cause": filled(exercise)["cause"]}}
     command = [sys.executable, "-m", "bugzoo.grading", exercise.name]
     variables = {"BUGZOO_CACHE": str(cache), "BUGZOO_DRAW": "1"}
-    wall, cpu, said = timed(command, root, input=json.dumps(question), variables=variables)
-    result = Result.from_json(json.loads(said.strip().splitlines()[-1]))
+    wall, cpu, printed = timed(command, root, input=json.dumps(question), variables=variables)
+    result = Result.from_json(json.loads(printed.strip().splitlines()[-1]))
     first = [check.name for check in by_telling(result.checks) if not check.passed]
     return wall, cpu, first[0] if first else "" if result.passed else result.status
 
@@ -67,21 +67,21 @@ def measured(name: str, roots: dict[str, Path]) -> dict[str, Any]:
     broken = exercise.handed_out
     wrong = next(iter(pretences(broken, *exercise.about_fault).values()))
     texts = dict(zip(KINDS, (wrong, wrong, f"{broken}\nunused = 1\n", healthy_text(exercise)), strict=True))
-    found: dict[str, Any] = {"plain": plain(exercise), **{which: {} for which in roots}}
+    seconds: dict[str, Any] = {"plain": plain(exercise), **{which: {} for which in roots}}
     with tempfile.TemporaryDirectory() as place:
         for kind, text in texts.items():
             for which, root in roots.items():
-                found[which][kind] = graded(exercise, text, root, Path(place) / which)
-    return found
+                seconds[which][kind] = graded(exercise, text, root, Path(place) / which)
+    return seconds
 
 
 def table(found: dict[str, dict[str, Any]], which: str) -> str:
     """Return the seconds of one checkout as a table in Markdown."""
     lines = ["| exercise | plain script | " + " | ".join(KINDS) + " | refused by |", "|---" * (len(KINDS) + 3) + "|"]
-    for name, one in found.items():
-        wall, _ = one["plain"]
-        cells = [f"{w:.1f} s ({w / wall:.1f} x), CPU {c:.1f} s" for w, c, _ in (one[which][kind] for kind in KINDS)]
-        lines.append(f"| {name} | {wall:.1f} s | {' | '.join(cells)} | {one[which][KINDS[0]][2]} |")
+    for name, seconds in found.items():
+        wall, _ = seconds["plain"]
+        cells = [f"{w:.1f} s ({w / wall:.1f} x), CPU {c:.1f} s" for w, c, _ in (seconds[which][kind] for kind in KINDS)]
+        lines.append(f"| {name} | {wall:.1f} s | {' | '.join(cells)} | {seconds[which][KINDS[0]][2]} |")
     return "\n".join(lines)
 
 
@@ -93,11 +93,11 @@ def main() -> None:
     parser.add_argument("--exercise", action="append", help="by default six of them")
     options = parser.parse_args()
     roots = {**({"before": options.beside.resolve()} if options.beside else {}), "now": ROOT}
-    found: dict[str, dict[str, Any]] = {}
+    seconds: dict[str, dict[str, Any]] = {}
     for name in options.exercise or NAMES:
-        found[load(name).name] = measured(name, roots)
-        print(json.dumps({name: found[load(name).name]}), flush=True)
-    tables = "\n\n".join(f"{which.capitalize()}:\n\n{table(found, which)}" for which in roots)
+        seconds[load(name).name] = measured(name, roots)
+        print(json.dumps({name: seconds[load(name).name]}), flush=True)
+    tables = "\n\n".join(f"{which.capitalize()}:\n\n{table(seconds, which)}" for which in roots)
     print(tables)
     if options.save:
         where = ", ".join(f"{key} {value}" for key, value in report.environment().items())

@@ -28,13 +28,13 @@ def handed_in(name: str, number: int) -> str:
     exercise = load(name)
     repairs = list(exercise.kind.accepted(exercise).values())
     sections = split(repairs[number % len(repairs)])
-    made = json.loads(build(exercise, "solution"))
-    for cell in made["cells"]:
+    solved = json.loads(build(exercise, "solution"))
+    for cell in solved["cells"]:
         kind, _, section = cell["id"].partition("-")
         if kind == "program" and section.capitalize() in sections:
             text = f"%%program {section.capitalize()}\n{sections[section.capitalize()]}\n# student {number}"
             cell["source"] = text.splitlines(keepends=True)
-    return json.dumps(made)
+    return json.dumps(solved)
 
 
 def write_class(folder: Path, name: str, numbers: range) -> None:
@@ -53,7 +53,7 @@ def with_bugzoo(name: str, count: int, jobs: int | None) -> dict[str, Any]:
         started = time.perf_counter()
         subprocess.run(command, check=True, capture_output=True)
         seconds = time.perf_counter() - started
-        points = [one["points"] for one in json.loads(out.read_text(encoding="utf-8"))["students"]]
+        points = [student["points"] for student in json.loads(out.read_text(encoding="utf-8"))["students"]]
     return rate(count, seconds, sum(points) / count)
 
 
@@ -86,22 +86,24 @@ def main() -> None:
     options = parser.parse_args()
     name = load(options.exercise).name
     grade_exercise(name, load(name).handed_out, filled(load(name)), attempted=True, all_seeds=True)
-    found: dict[str, Any] = {"exercise": name, "nbgrader": with_nbgrader(name, options.nbgrader)}
-    theirs = found["nbgrader"]["a_minute"]
-    print(f"{name}\nnbgrader autograde      {theirs:7.2f} a minute (mean points {found['nbgrader']['mean_points']})")
+    numbers: dict[str, Any] = {"exercise": name, "nbgrader": with_nbgrader(name, options.nbgrader)}
+    theirs = numbers["nbgrader"]["a_minute"]
+    print(f"{name}\nnbgrader autograde      {theirs:7.2f} a minute (mean points {numbers['nbgrader']['mean_points']})")
     few = min(options.students, options.nbgrader)
     for label, count, jobs in (
         ("the whole class", options.students, None),
         ("one at a time", options.students, 1),
         ("nbgrader's few alone", few, None),
     ):
-        mine = with_bugzoo(name, count, jobs)
-        mine["ratio"] = round(mine["a_minute"] / theirs, 1)
-        found[f"bugzoo, {label}"] = mine
-        text = f"{mine['a_minute']:7.2f} a minute, {mine['ratio']:5.1f} x (mean points {mine['mean_points']}, {count})"
+        speed = with_bugzoo(name, count, jobs)
+        speed["ratio"] = round(speed["a_minute"] / theirs, 1)
+        numbers[f"bugzoo, {label}"] = speed
+        text = (
+            f"{speed['a_minute']:7.2f} a minute, {speed['ratio']:5.1f} x (mean points {speed['mean_points']}, {count})"
+        )
         print(f"bugzoo {label:<24}{text}")
     if options.save:
-        report.save("grading_speed", found)
+        report.save("grading_speed", numbers)
 
 
 if __name__ == "__main__":

@@ -52,30 +52,30 @@ def told(result: Result) -> str:
 
 def measure(kept: Path, until: float) -> dict[tuple[str, str, str], str]:
     """Return (row, mode) -> what came out, from the file and from new gradings, which are added to it."""
-    known = {tuple(line[:3]): line[3] for line in csv.reader(kept.open())} if kept.exists() else {}
+    outcomes = {tuple(line[:3]): line[3] for line in csv.reader(kept.open())} if kept.exists() else {}
     ends = time.monotonic() + until
     for mode in MODES:
         # those that pass with both off come first
-        for row, text, case in sorted(hand_ins(), key=lambda one: known.get((*one[0], "both off")) != PASSED):
-            alone = mode not in ("both on", "both off") and known.get((*row, "both off")) != PASSED
-            if (*row, mode) in known or alone or time.monotonic() > ends:
+        for row, text, case in sorted(hand_ins(), key=lambda one: outcomes.get((*one[0], "both off")) != PASSED):
+            alone = mode not in ("both on", "both off") and outcomes.get((*row, "both off")) != PASSED
+            if (*row, mode) in outcomes or alone or time.monotonic() > ends:
                 continue
-            known[*row, mode] = told(graded(text, case, mode))
+            outcomes[*row, mode] = told(graded(text, case, mode))
             with kept.open("a", newline="") as file:
-                csv.writer(file).writerow([*row, mode, known[*row, mode]])
-    return known
+                csv.writer(file).writerow([*row, mode, outcomes[*row, mode]])
+    return outcomes
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kept", type=Path, required=True, help="file of the gradings so far")
     parser.add_argument("--until", type=float, default=1e9, help="seconds after which no new grading begins")
-    given = parser.parse_args()
-    known = measure(given.kept, given.until)
+    options = parser.parse_args()
+    outcomes = measure(options.kept, options.until)
     print(f"| fault | attack | {' | '.join(MODES)} |\n|{'---|' * (2 + len(MODES))}")
     for row, _, _ in hand_ins():
-        print(f"| {' | '.join(row)} | {' | '.join(known.get((*row, mode), '') for mode in MODES)} |")
-    passed = {mode: sum(known.get((*row, mode)) == PASSED for row, _, _ in hand_ins()) for mode in MODES}
+        print(f"| {' | '.join(row)} | {' | '.join(outcomes.get((*row, mode), '') for mode in MODES)} |")
+    passed = {mode: sum(outcomes.get((*row, mode)) == PASSED for row, _, _ in hand_ins()) for mode in MODES}
     print("\nPassed: " + ", ".join(f"{count} with {mode}" for mode, count in passed.items()) + ".")
 
 

@@ -28,11 +28,11 @@ IDIOMS = {name: value for name, value in vars(idioms).items() if isinstance(valu
 def covered(source: str, idiom: Idiom, lines: list[int]) -> tuple[bool, bool]:
     """Whether the meant places, and whether any place of the idiom, cover one of the labelled lines."""
     script = read(source)
-    found = idiom.found(script)
-    best = idiom.best(script, found)
+    matches = idiom.found(script)
+    best = idiom.best(script, matches)
     for name in TOGETHER.get(idiom.name, ()):
         more = IDIOMS[name].found(script)
-        found, best = [*found, *more], [*best, *more]
+        matches, best = [*matches, *more], [*best, *more]
 
     def hits(places):
         for place in places:
@@ -42,7 +42,7 @@ def covered(source: str, idiom: Idiom, lines: list[int]) -> tuple[bool, bool]:
                 return True
         return False
 
-    return hits(best), hits(found)
+    return hits(best), hits(matches)
 
 
 def fit(source: str, fault: faults.Fault) -> str:
@@ -83,11 +83,11 @@ def main() -> None:
             have = [s for s in sources if labels.get(s, {}).get("places", {}).get(label)]
             if not have or name in sum(TOGETHER.values(), ()):
                 continue
-            seen = {s: covered(sources[s], idiom, labels[s]["places"][label]) for s in have}
-            meant, offered = sum(m for m, _ in seen.values()), sum(a for _, a in seen.values())
+            coverage = {s: covered(sources[s], idiom, labels[s]["places"][label]) for s in have}
+            meant, offered = sum(m for m, _ in coverage.values()), sum(a for _, a in coverage.values())
             numbers["idioms"][name] = {"have one": len(have), "meant": meant, "offered": offered}
             print(f"{name:18}{len(have):9}{meant:7}{offered:9}  {meant / len(have):.0%}")
-            for s, (m, a) in seen.items():
+            for s, (m, a) in coverage.items():
                 if options.missing and not m:
                     print(f"    {s} {labels[s]['places'][label]}{' (found, but another is meant)' if a else ''}")
     print(f"\n{'fault':36}{'one':>5}{'several':>9}{'none':>6}")

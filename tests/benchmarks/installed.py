@@ -25,17 +25,17 @@ BUNDLED = ("pip", "setuptools")
 
 def required(name: str, extras: frozenset[str] = frozenset()) -> set[str]:
     """Names of the installed packages that a package and its extras need, with its own."""
-    seen, waiting = set(), deque([(name, extras)])
+    visited, waiting = set(), deque([(name, extras)])
     while waiting:
         name, extras = waiting.popleft()
-        if (name, extras) in seen:
+        if (name, extras) in visited:
             continue
-        seen.add((name, extras))
+        visited.add((name, extras))
         for line in distribution(name).requires or ():
             needed = Requirement(line)
             if not needed.marker or any(needed.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
                 waiting.append((canonicalize_name(needed.name), frozenset(needed.extras)))
-    return {name for name, _ in seen}
+    return {name for name, _ in visited}
 
 
 def sizes(package: Distribution) -> tuple[int, int]:

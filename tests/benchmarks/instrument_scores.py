@@ -32,17 +32,21 @@ SCORES = Path(bugzoo.diagnostics.__file__).with_name("scores.json")
 
 def said(one: Script) -> dict[str, Any]:
     """Return what checkup said of one script, as plain data."""
-    found = checkup(one.path, ranks=one.ranks, most_reruns=one.reruns)
-    print(f"{one.set}: {one.name}: {[suspect.cause for suspect in found.suspects[:3]]}", file=sys.stderr, flush=True)
-    whole = found.to_json()
+    checkup_report = checkup(one.path, ranks=one.ranks, most_reruns=one.reruns)
+    print(
+        f"{one.set}: {one.name}: {[suspect.cause for suspect in checkup_report.suspects[:3]]}",
+        file=sys.stderr,
+        flush=True,
+    )
+    whole = checkup_report.to_json()
     return {
         "script": one.name,
         "of": one.set,
         "accept": sorted(one.accept),
         "healthy": not one.faulty,
-        "right": [one.right(suspect) for suspect in found.remaining],
+        "right": [one.right(suspect) for suspect in checkup_report.remaining],
         "made_on": made_on(one),
-        "fired": [asdict(verdict) for verdict in found.verdicts if verdict.fired],
+        "fired": [asdict(verdict) for verdict in checkup_report.verdicts if verdict.fired],
         **{name: whole[name] for name in ("outcome", "suspects", "readings", "findings")},
     }
 
@@ -53,15 +57,15 @@ def counted(told: list[dict[str, Any]]) -> dict[str, dict[str, list[int]]]:
     Where the report begins with a broken demand no instrument's cause is first, so that nothing is counted there.
     """
     counts: dict[str, dict[str, list[int]]] = {}
-    for one in told:
-        demand = one.get("suspects", []) and one["suspects"][0]["cause"].startswith("contracts/")
-        for verdict in one["fired"] if not (one["made_on"] or demand) else ():
+    for script in told:
+        demand = script.get("suspects", []) and script["suspects"][0]["cause"].startswith("contracts/")
+        for verdict in script["fired"] if not (script["made_on"] or demand) else ():
             if not verdict["suspects"]:
                 continue
             cause = verdict["suspects"][0]["cause"]
             row = counts.setdefault(verdict["instrument"], {}).setdefault(cause, [0, 0])
             row[0] += 1
-            row[1] += cause in one["accept"]
+            row[1] += cause in script["accept"]
     return {name: dict(sorted(counts[name].items())) for name in sorted(counts)}
 
 
@@ -76,12 +80,12 @@ def table(counts: dict[str, dict[str, list[int]]]) -> str:
 def by_set(told: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
     """Return set -> how many of its scripts were judged how."""
     sets: dict[str, dict[str, int]] = {}
-    for one in told:
-        row = sets.setdefault(one["of"], dict.fromkeys(COLUMNS, 0))
-        right = one["right"]
-        if one["healthy"]:
+    for script in told:
+        row = sets.setdefault(script["of"], dict.fromkeys(COLUMNS, 0))
+        right = script["right"]
+        if script["healthy"]:
             row["healthy"] += 1
-            row["false alarms"] += one["outcome"] == "found"
+            row["false alarms"] += script["outcome"] == "found"
             continue
         row["broken"] += 1
         row["right first"] += right[:1] == [True]
@@ -97,20 +101,20 @@ def main() -> None:
     parser.add_argument("--only", default="", help="scripts whose name holds this")
     options = parser.parse_args()
     if options.raw and options.raw.exists():
-        told = json.loads(options.raw.read_text(encoding="utf-8"))
+        entries = json.loads(options.raw.read_text(encoding="utf-8"))
     else:
         with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
-            told = list(pool.map(said, [one for one in opened(Path(place)) if options.only in one.name]))
+            entries = list(pool.map(said, [script for script in opened(Path(place)) if options.only in script.name]))
         if options.raw:
-            options.raw.write_text(json.dumps(told, indent=1), encoding="utf-8")
-    counts = counted(told)
-    scripts = sum(not one["made_on"] for one in told)
+            options.raw.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+    counts = counted(entries)
+    scripts = sum(not script["made_on"] for script in entries)
     _weigh._counts = lambda: counts  # pyright: ignore[reportAttributeAccessIssue]  the scores that they make
-    print(f"{columns(by_set(told))}\n\n{scripts} scripts that it was not made with\n{table(counts)}")
+    print(f"{columns(by_set(entries))}\n\n{scripts} scripts that it was not made with\n{table(counts)}")
     if options.save:
         head = {"date": datetime.date.today().isoformat(), "scripts": scripts}
         rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(causes)}" for name, causes in counts.items())
-        reports.save("checkup_opened", by_set(told))
+        reports.save("checkup_opened", by_set(entries))
         SCORES.write_text(json.dumps(head)[:-1] + f', "counts": {{\n{rows}\n}}}}\n', encoding="utf-8")
 
 

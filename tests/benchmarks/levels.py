@@ -44,15 +44,17 @@ class Difficulty:
 
 def difficulties() -> list[Difficulty]:
     """Return all faults that are proved somewhere, easiest first; traps have no effect and are left out."""
-    found = [one for fault in catalogue.catalogue().values() if not fault.trap and (one := measured(fault))]
-    places = [
-        _places([-one.effect for one in found]),
-        _places([None if one.seen is None else -one.seen for one in found]),
-        _places([-one.instruments for one in found]),
-        _places([one.quiet for one in found]),
+    measurements = [
+        difficulty for fault in catalogue.catalogue().values() if not fault.trap and (difficulty := measured(fault))
     ]
-    scores = [fmean(known) for row in zip(*places, strict=True) if (known := [x for x in row if x is not None])]
-    scored = [replace(one, score=score) for one, score in zip(found, scores, strict=True)]
+    places = [
+        _places([-difficulty.effect for difficulty in measurements]),
+        _places([None if difficulty.seen is None else -difficulty.seen for difficulty in measurements]),
+        _places([-difficulty.instruments for difficulty in measurements]),
+        _places([difficulty.quiet for difficulty in measurements]),
+    ]
+    scores = [fmean(ranks) for row in zip(*places, strict=True) if (ranks := [x for x in row if x is not None])]
+    scored = [replace(difficulty, score=score) for difficulty, score in zip(measurements, scores, strict=True)]
     return sorted(scored, key=lambda one: (one.score, one.fault))
 
 
@@ -65,8 +67,8 @@ def measured(fault: Fault) -> Difficulty | None:
     loud = fault.symptom in LOUD
     effect = math.inf if loud else median(_distance(fault, cell) for cell in cells)
     quiet = None if loud else _quiet(fault, cells)
-    seen = float(len(USUAL)) if loud else _seen(cells)
-    return Difficulty(fault.id, fault.level, effect, seen, fmean(len(cell["fired"]) for cell in cells), quiet)
+    visible = float(len(USUAL)) if loud else _seen(cells)
+    return Difficulty(fault.id, fault.level, effect, visible, fmean(len(cell["fired"]) for cell in cells), quiet)
 
 
 def _distance(fault: Fault, cell: Mapping[str, Any]) -> float:
@@ -77,8 +79,8 @@ def _distance(fault: Fault, cell: Mapping[str, Any]) -> float:
     )
     if not broken or len(broken) < len(sides["broken"]) or not healthy:
         return math.inf
-    apart = abs(fmean(broken) - fmean(healthy))
-    return apart / spread if (spread := pstdev(healthy)) > 0 else math.inf
+    distance = abs(fmean(broken) - fmean(healthy))
+    return distance / spread if (spread := pstdev(healthy)) > 0 else math.inf
 
 
 def _seen(cells: Sequence[Mapping[str, Any]]) -> float | None:
@@ -88,7 +90,7 @@ def _seen(cells: Sequence[Mapping[str, Any]]) -> float | None:
         for cell in cells
         for trial in cell.get("graded", {}).get("trials", {}).get("unsolved", {}).values()
     ]
-    return fmean(sum(not of.isdisjoint(one) for of in USUAL) for one in failed) if failed else None
+    return fmean(sum(not of.isdisjoint(checks) for of in USUAL) for checks in failed) if failed else None
 
 
 def _quiet(fault: Fault, cells: Sequence[Mapping[str, Any]]) -> float | None:
@@ -100,14 +102,16 @@ def _quiet(fault: Fault, cells: Sequence[Mapping[str, Any]]) -> float | None:
         for title, trial in cell.get("graded", {}).get("trials", {}).get("degenerate", {}).items()
         if title in PRETENCES
     ]
-    return fmean(not named & one for one in failed) if failed else None
+    return fmean(not named & checks for checks in failed) if failed else None
 
 
 def _places(values: Sequence[float | None]) -> list[float | None]:
     """Return ranks from 0 (lowest) to 1 (highest); ties get their mean rank."""
-    known = sorted(value for value in values if value is not None)
-    most = max(len(known) - 1, 1)
-    middle = {value: (known.index(value) + len(known) - 1 - known[::-1].index(value)) / 2 / most for value in known}
+    ordered = sorted(value for value in values if value is not None)
+    most = max(len(ordered) - 1, 1)
+    middle = {
+        value: (ordered.index(value) + len(ordered) - 1 - ordered[::-1].index(value)) / 2 / most for value in ordered
+    }
     return [None if value is None else middle[value] for value in values]
 
 
@@ -117,22 +121,22 @@ def agreement(found: Sequence[Difficulty]) -> tuple[float, float]:
 
     if len(found) < 3:
         return math.nan, math.nan
-    found_out: Any = spearmanr([one.level for one in found], [one.score for one in found])
+    found_out: Any = spearmanr([difficulty.level for difficulty in found], [difficulty.score for difficulty in found])
     return float(found_out.statistic), float(found_out.pvalue)
 
 
 def main() -> None:
-    found = difficulties()
+    rows = difficulties()
     print(f"{'fault':44} level  difficulty  effect (sd)  seen  instruments  silenced by")
-    for one in found:
-        seen = "-" if one.seen is None else f"{one.seen:.1f}"
-        quiet = "-" if one.quiet is None else f"{one.quiet:.0%}"
+    for row in rows:
+        outside = "-" if row.seen is None else f"{row.seen:.1f}"
+        quiet = "-" if row.quiet is None else f"{row.quiet:.0%}"
         print(
-            f"{one.fault:44} {one.level:5}  {one.score:10.2f}  {one.effect:11.3g}  {seen:>4}  {one.instruments:11.1f}  "
+            f"{row.fault:44} {row.level:5}  {row.score:10.2f}  {row.effect:11.3g}  {outside:>4}  {row.instruments:11.1f}  "
             f"{quiet:>11}"
         )
-    rho, p = agreement(found)
-    print(f"{len(found)} faults; Spearman's rank correlation of level and difficulty: {rho:.2f} (p = {p:.2g})")
+    rho, p = agreement(rows)
+    print(f"{len(rows)} faults; Spearman's rank correlation of level and difficulty: {rho:.2f} (p = {p:.2g})")
 
 
 if __name__ == "__main__":

@@ -20,10 +20,10 @@ from tests.benchmarks.report import parser, save
 
 def measure(program: str, most: int, budget: float) -> dict[str, Any]:
     """Fault -> lines before and after, tries; or why there was nothing to report."""
-    ours = [fault for fault in faults.catalogue().values() if program in fits(fault) and fault.family != "traps"]
-    random.Random(0).shuffle(ours)
+    candidates = [fault for fault in faults.catalogue().values() if program in fits(fault) and fault.family != "traps"]
+    random.Random(0).shuffle(candidates)
     rows: dict[str, Any] = {}
-    for fault in ours[:most]:
+    for fault in candidates[:most]:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "train.py"
             file.write_text(Scenario(program, (fault.id,)).source, encoding="utf-8")
@@ -40,13 +40,13 @@ def main() -> None:
     options.add_argument("--program", default="mlp")
     options.add_argument("--most", type=int, default=12)
     options.add_argument("--budget", type=float, default=120)
-    given = options.parse_args()
-    rows = measure(given.program, given.most, given.budget)
+    arguments = options.parse_args()
+    rows = measure(arguments.program, arguments.most, arguments.budget)
     lines = sorted(row["lines"] for row in rows.values() if row.get("shown"))
-    within = sum(one <= 40 for one in lines)
+    within = sum(length <= 40 for length in lines)
     print(f"\n{len(lines)} of {len(rows)} made shorter; lines {lines}; within 40: {within}")
-    if given.save:
-        save(f"minimal_{given.program}", {"rows": rows, "lines": lines, "within 40": within})
+    if arguments.save:
+        save(f"minimal_{arguments.program}", {"rows": rows, "lines": lines, "within 40": within})
 
 
 if __name__ == "__main__":

@@ -19,12 +19,12 @@ def measure(course: Course, name: str) -> dict[str, float]:
     """Seconds of both commands for one exercise. Raises AssertionError for wrong points."""
     began = time.perf_counter()
     course.generate(name)
-    made = time.perf_counter()
+    generated = time.perf_counter()
     for student, folder in (("solved", "solutions"), ("unsolved", "exercises")):
         course.hand_in(student, name, ROOT / folder / f"{name}.ipynb")
     graded = time.perf_counter()
     course.autograde(name)
-    seconds = {"generate_s": round(made - began, 1), "autograde_s": round(time.perf_counter() - graded, 1)}
+    seconds = {"generate_s": round(generated - began, 1), "autograde_s": round(time.perf_counter() - graded, 1)}
     most = dict(zip(("repair", "diagnosis"), load(name).points, strict=True))
     assert course.points(name, "solved") == {cell: (points, points) for cell, points in most.items()}
     assert course.points(name, "unsolved") == {cell: (0.0, points) for cell, points in most.items()}

@@ -55,8 +55,8 @@ def table(rows: Mapping[str, Mapping[str, int]]) -> str:
 
 def main() -> None:
     options = report.parser(__doc__).parse_args()
-    known = faults.catalogue()
-    names = [name for name in ledger.names("faults") if name in known and not name.startswith("traps/")]
+    catalogue = faults.catalogue()
+    names = [name for name in ledger.names("faults") if name in catalogue and not name.startswith("traps/")]
     rows = count({name: ledger.read("faults", name).get("cells", {}) for name in names})
     print(table(rows))
     if options.save:

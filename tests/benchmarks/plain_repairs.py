@@ -27,32 +27,32 @@ def cells() -> Iterator[tuple[str, Trial]]:
         for program in programs.names():
             try:
                 case = Scenario(program, (fault,))
-                given = tidy(case.source)
+                handed_out = tidy(case.source)
             except UserError:  # the fault does not fit this program
                 continue
-            yield from ((given, one) for one in trials.of_case(case))
+            yield from ((handed_out, trial) for trial in trials.of_case(case))
 
 
 def of_exercises() -> Iterator[tuple[str, Trial]]:
     for exercise in exercises().values():
-        yield from ((exercise.handed_out, one) for one in exercise.kind.trials(exercise))
+        yield from ((exercise.handed_out, trial) for trial in exercise.kind.trials(exercise))
 
 
 def row(what: str, found: Iterator[tuple[str, Trial]], why: Counter[str]) -> str:
     """Return a row of the table; count in `why` the first name that set an honest submission aside."""
-    seen: Counter[tuple[str, bool]] = Counter()
-    for given, one in found:
-        kind = KINDS.get(one.kind, "wrong")
+    counts: Counter[tuple[str, bool]] = Counter()
+    for handed_out, trial in found:
+        kind = KINDS.get(trial.kind, "wrong")
         try:
-            first = next(iter(outside(one.source, given)), None)
+            first = next(iter(outside(trial.source, handed_out)), None)
         except (SyntaxError, ValueError):
             first = None
-        seen[kind, first is not None] += 1
+        counts[kind, first is not None] += 1
         if first is not None and kind != "attack":
             why[f"{kind}: {first.name}"] += 1
     kinds = ("right", "wrong", "attack")
-    told = [f"{seen[kind, True]} of {seen[kind, True] + seen[kind, False]}" for kind in kinds]
-    return f"| {what} | {' | '.join(told)} |"
+    columns = [f"{counts[kind, True]} of {counts[kind, True] + counts[kind, False]}" for kind in kinds]
+    return f"| {what} | {' | '.join(columns)} |"
 
 
 def main() -> None:

@@ -63,14 +63,14 @@ def look(fault: Fault) -> list[End]:
     twin = cases[0][1].healthy().job(limits=jobs[0].limits)
     results, _, _ = measured([(job, named(fault)) for job in (*jobs, twin)])
     healthy, usual = results[-1], results[0]["outcome"]
-    found = []
+    extremes = []
     for (spec, case), result in list(zip(cases, results[:-1], strict=True))[1:]:
         compile(case.source, spec, "exec")
         end = End(spec, case.program, result["outcome"], usual, problems(fault, result, healthy), FINE.get(spec, ""))
         if result["outcome"] != usual:
             end.problems.append(f"it ended as {result['outcome']}, the default as {usual}: {result.get('error')}")
-        found.append(end)
-    return found
+        extremes.append(end)
+    return extremes
 
 
 def problems(fault: Fault, broken: Result, healthy: Result) -> list[str]:
@@ -78,17 +78,17 @@ def problems(fault: Fault, broken: Result, healthy: Result) -> list[str]:
     verdicts = {v.instrument: v for v in judge_all(from_json(broken["numbers"]))}
     if fault.trap:
         return [f"a trap, but {name} fires: {v.message}" for name, v in verdicts.items() if v.fired]
-    said = []
+    messages = []
     for text in fault.evidence:
         claim = parse(text)
         if not claim.holds(broken):
-            seen = broken["outcome"] if claim.left == "outcome" else number(broken, claim.left)
-            said.append(f"`{text}` does not hold (saw {seen})")
+            actual = broken["outcome"] if claim.left == "outcome" else number(broken, claim.left)
+            messages.append(f"`{text}` does not hold (saw {actual})")
         elif claim.instrument in verdicts and not verdicts[claim.instrument].fired:
-            said.append(f"{claim.instrument} does not fire")
+            messages.append(f"{claim.instrument} does not fire")
     effect = parse(fault.effect)
     held = effect.holds(broken) if effect.left == "outcome" else effect.holds(broken, healthy)
-    return said + ([] if held else [f"`{fault.effect}` does not hold"])
+    return messages + ([] if held else [f"`{fault.effect}` does not hold"])
 
 
 def main() -> None:
@@ -96,30 +96,32 @@ def main() -> None:
     parser.add_argument("faults", nargs="*", help="all that have parameters when left out")
     parser.add_argument("--json", metavar="FILE", help="write what was found")
     options = parser.parse_args()
-    known = catalogue.catalogue()
-    chosen = [catalogue.load(name) for name in options.faults] or [one for one in known.values() if one.params]
-    found: list[End] = []
+    by_name = catalogue.catalogue()
+    chosen = [catalogue.load(name) for name in options.faults] or [
+        candidate for candidate in by_name.values() if candidate.params
+    ]
+    extremes: list[End] = []
     for place, fault in enumerate(chosen, 1):
         try:
-            mine = look(fault)
+            fault_ends = look(fault)
         except (UserError, SyntaxError) as error:
-            mine = [End(fault.id, "", problems=[str(error)])]
-        found += mine
-        for end in mine:
+            fault_ends = [End(fault.id, "", problems=[str(error)])]
+        extremes += fault_ends
+        for end in fault_ends:
             for text in end.problems:
                 fine = f" (fine: {end.by_design})" if end.by_design else ""
                 print(f"{end.spec} on {end.program}: {text}{fine}", flush=True)
         print(f"{place} of {len(chosen)}: {fault.id}", file=sys.stderr, flush=True)
-    bad = [end for end in found if end.problems and not end.by_design]
-    design = sum(bool(end.problems and end.by_design) for end in found)
-    print(f"{len(found)} ends of {len(chosen)} faults: {len(bad)} do not show their fault, {design} by design")
-    said = {"ends": [vars(end) for end in found]}
+    bad = [end for end in extremes if end.problems and not end.by_design]
+    design = sum(bool(end.problems and end.by_design) for end in extremes)
+    print(f"{len(extremes)} ends of {len(chosen)} faults: {len(bad)} do not show their fault, {design} by design")
+    document = {"ends": [vars(end) for end in extremes]}
     if options.json:
         import json
 
-        write_atomic(options.json, json.dumps(said, indent=1) + "\n")
+        write_atomic(options.json, json.dumps(document, indent=1) + "\n")
     if options.save:
-        reports.save("ranges", {"ends": len(found), "failed": [vars(end) for end in bad], "by_design": design})
+        reports.save("ranges", {"ends": len(extremes), "failed": [vars(end) for end in bad], "by_design": design})
     raise SystemExit(bool(bad))
 
 

@@ -23,13 +23,13 @@ from tests.benchmarks import report as reports
 
 def cases() -> dict[str, str]:
     """Return fault -> program."""
-    found = {}
+    chosen = {}
     for fault in faults.catalogue().values():
         cells = {} if fault.trap or fault.family == "distributed" else ledger.read("faults", fault.id).get("cells", {})
         proved = [program for program, cell in cells.items() if not cell["problems"]]
         if proved:
-            found[fault.id] = proved[0]
-    return found
+            chosen[fault.id] = proved[0]
+    return chosen
 
 
 def look(folder: Path, fault: str, program: str) -> dict[str, str]:
@@ -40,9 +40,9 @@ def look(folder: Path, fault: str, program: str) -> dict[str, str]:
     readings = report.run.readings if report.run is not None else {}
     ranked = rank(judge_all(readings))
     now = "other" if report.remaining else "silent"
-    if any(one.cause == fault for one in report.remaining[:1]):
+    if any(entry.cause == fault for entry in report.remaining[:1]):
         now = "named"
-    elif not report.remaining and any(fault in one.could_be for one in report.readings):
+    elif not report.remaining and any(fault in entry.could_be for entry in report.readings):
         now = "reading"
     before = "silent" if not ranked else "named" if ranked[0].cause == fault else "other"
     print(f"{fault} on {program}: {before} -> {now}", file=sys.stderr, flush=True)
@@ -53,13 +53,13 @@ def main() -> None:
     options = reports.parser(__doc__).parse_args()
     chosen = cases()
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
-        found = dict(zip(chosen, pool.map(lambda one: look(Path(place), *one), chosen.items()), strict=True))
+        answers = dict(zip(chosen, pool.map(lambda one: look(Path(place), *one), chosen.items()), strict=True))
     print(f"{'':10}{'before':>6}{'now':>6}")
     for word in ("named", "reading", "other", "silent"):
-        before, now = (sum(one[when] == word for one in found.values()) for when in ("before", "now"))
+        before, now = (sum(answer[when] == word for answer in answers.values()) for when in ("before", "now"))
         print(f"{word:10}{before:>6}{now:>6}")
     if options.save:
-        reports.save("checkup_recall", found)
+        reports.save("checkup_recall", answers)
 
 
 if __name__ == "__main__":

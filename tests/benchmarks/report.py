@@ -13,9 +13,11 @@ RESULTS = Path(__file__).parent / "results"
 
 def parser(doc: str | None) -> argparse.ArgumentParser:
     """An argument parser that explains itself with the module's docstring and knows `--save`."""
-    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--save", action="store_true", help="keep the numbers, dated, under tests/benchmarks/results")
-    return made
+    arguments = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument(
+        "--save", action="store_true", help="keep the numbers, dated, under tests/benchmarks/results"
+    )
+    return arguments
 
 
 def environment(device: str = "cpu") -> dict[str, Any]:

@@ -68,19 +68,19 @@ def from_ledger(cells: int, seed: int, folder: Path) -> Iterator[Script]:
         for program, cell in sorted(ledger.read("faults", fault).get("cells", {}).items())
         if not cell.get("problems")
     ]
-    drawn = random.Random(seed).sample(pairs, min(cells, len(pairs)))
-    texts = [(program, ()) for program in sorted({program for _, program in drawn})]
-    for place, (program, broken) in enumerate([*texts, *((program, (fault,)) for fault, program in drawn)]):
+    sample = random.Random(seed).sample(pairs, min(cells, len(pairs)))
+    texts = [(program, ()) for program in sorted({program for _, program in sample})]
+    for place, (program, broken) in enumerate([*texts, *((program, (fault,)) for fault, program in sample)]):
         path = folder / f"script_{place}.py"
         path.write_text(Scenario(program, broken).source, encoding="utf-8")
         yield Script("catalogue", path.stem, path, broken)
 
 
 def ours(script: Script) -> list[Finding] | None:
-    found = checkup(script.path, ranks=script.ranks)
-    if found.outcome == "unjudged":
+    checkup_report = checkup(script.path, ranks=script.ranks)
+    if checkup_report.outcome == "unjudged":
         return None
-    return [(DEMAND if script.at_line(suspect) else suspect.cause, False) for suspect in found.suspects]
+    return [(DEMAND if script.at_line(suspect) else suspect.cause, False) for suspect in checkup_report.suspects]
 
 
 def rule(tool: str, name: str) -> Rule:
@@ -90,8 +90,8 @@ def rule(tool: str, name: str) -> Rule:
 def count(row: dict[str, int], tool: str, reading: list[Finding] | None, accepted: frozenset[str]) -> None:
     """Add one script's reading to the row. What accuses comes first in it, before advice and notes."""
     row["no reading"] += reading is None
-    found = [(rule(tool, name), rule(tool, name).advice or note) for name, note in reading or []]
-    accusing, mild = ([one for one, is_mild in found if is_mild == wanted] for wanted in (False, True))
+    entries = [(rule(tool, name), rule(tool, name).advice or note) for name, note in reading or []]
+    accusing, mild = ([entry for entry, is_mild in entries if is_mild == flag] for flag in (False, True))
     meant = [*accusing, *mild]
     if not accepted:
         row["healthy"] += 1
@@ -101,7 +101,7 @@ def count(row: dict[str, int], tool: str, reading: list[Finding] | None, accepte
     wrong = set(accepted)
     row["broken"] += 1
     row["said"] += bool(accusing)
-    row["among"] += any(one.means(wrong) for one in meant)
+    row["among"] += any(entry.means(wrong) for entry in meant)
     row["first"] += bool(meant) and meant[0].means(wrong)
 
 
@@ -110,11 +110,11 @@ def measure(chosen: list[Script], minutes: float | None = None) -> dict[str, dic
     rows: dict[str, dict[str, dict[str, int]]] = {}
     began = time.perf_counter()
     for place, script in enumerate(chosen, 1):
-        said = tools.readings(script.path.resolve(), script.ranks)
-        said[OURS] = ours(script)
+        readings = tools.readings(script.path.resolve(), script.ranks)
+        readings[OURS] = ours(script)
         by_tool = rows.setdefault(group(script), {tool: dict.fromkeys(COLUMNS, 0) for tool in (*RULES, OURS)})
         for tool, row in by_tool.items():
-            count(row, tool, said[tool], accepted(script))
+            count(row, tool, readings[tool], accepted(script))
         print(f"{place}/{len(chosen)} scripts, {time.perf_counter() - began:.0f} s", flush=True)
         if minutes is not None and time.perf_counter() - began > 60 * minutes:
             break
@@ -123,9 +123,9 @@ def measure(chosen: list[Script], minutes: float | None = None) -> dict[str, dic
 
 def table(rows: dict[str, dict[str, dict[str, int]]]) -> str:
     lines = []
-    for group, found in rows.items():
+    for group, by_tool in rows.items():
         lines += ["", f"{group:24}" + "".join(f"{name:>14}" for name in COLUMNS)]
-        lines += [f"{tool:24}" + "".join(f"{row[name]:>14}" for name in COLUMNS) for tool, row in found.items()]
+        lines += [f"{tool:24}" + "".join(f"{row[name]:>14}" for name in COLUMNS) for tool, row in by_tool.items()]
     return "\n".join(lines)
 
 
@@ -143,7 +143,7 @@ def main() -> None:
     neither = not (options.catalogue or any(getattr(options, name) for name in SETS))
     sets = [name for name in SETS if neither or getattr(options, name)]
     with tempfile.TemporaryDirectory() as folder:
-        chosen = [one.placed(Path(folder)) for name in sets for one in list(scripts(name))[: options.first]]
+        chosen = [script.placed(Path(folder)) for name in sets for script in list(scripts(name))[: options.first]]
         if options.catalogue:
             chosen += list(from_ledger(options.cells, options.seed, Path(folder)))[: options.first]
         measured = measure(chosen, options.minutes)
@@ -152,8 +152,8 @@ def main() -> None:
         versions = {tool: importlib.metadata.version(tool) for tool in RULES}
         name = "_".join(["scorecard", *([] if neither else sets), *(["catalogue"] if options.catalogue else [])])
         counted = sum(next(iter(group.values()))[kind] for group in measured.values() for kind in ("broken", "healthy"))
-        told = {"versions": versions, "scripts": {"counted": counted, "of": len(chosen)}, "rows": measured}
-        reports.save(name, told)
+        card = {"versions": versions, "scripts": {"counted": counted, "of": len(chosen)}, "rows": measured}
+        reports.save(name, card)
 
 
 if __name__ == "__main__":

@@ -29,20 +29,20 @@ BATCH_SECONDS = 5.0
 
 def tidy(found: list[tuple[int, str, bool]]) -> list[Finding]:
     """(severity, rule, note): each rule once, the gravest first, else in the tool's own order."""
-    kept: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     for _, rule, note in sorted(found, key=lambda one: -one[0]):
-        kept.setdefault(rule, (rule, note))
-    return list(kept.values())
+        findings.setdefault(rule, (rule, note))
+    return list(findings.values())
 
 
 def preflight(source: str) -> list[Finding] | None:
     from torch_preflight import check_source
 
     try:
-        found, _ = check_source("train.py", source)
+        findings, _ = check_source("train.py", source)
     except Exception:
         return None
-    return tidy([(one.severity.rank, one.code, one.severity.value == "note") for one in found])
+    return tidy([(finding.severity.rank, finding.code, finding.severity.value == "note") for finding in findings])
 
 
 @contextlib.contextmanager
@@ -61,12 +61,12 @@ def audited(kept: dict[str, Any]) -> Iterator[None]:
     def called(module: torch.nn.Module, _: Any) -> None:
         if "auditor" in kept or not optimizers or not torch.is_grad_enabled() or not module.training:
             return
-        mine = {id(parameter) for parameter in module.parameters()}
-        for one in reversed(optimizers):
-            if any(id(parameter) in mine for group in one.param_groups for parameter in group["params"]):
+        parameters = {id(parameter) for parameter in module.parameters()}
+        for optimizer in reversed(optimizers):
+            if any(id(parameter) in parameters for group in optimizer.param_groups for parameter in group["params"]):
                 kept["model"] = module
                 kept["began"] = {name: value.detach().clone() for name, value in module.state_dict().items()}
-                kept["auditor"] = autopatch(module, optimizer=one, every_n_steps=1)
+                kept["auditor"] = autopatch(module, optimizer=optimizer, every_n_steps=1)
                 return
 
     torch.optim.Optimizer.__init__ = begin  # type: ignore[method-assign]
@@ -85,9 +85,9 @@ def audit(kept: dict[str, Any]) -> list[Finding] | None:
         return None
     kept["auditor"].unpatch()
     kept["model"].__dict__.pop("forward", None)
-    found = kept["auditor"].finish().findings
+    findings = kept["auditor"].finish().findings
     ranks = {Severity.INFO: 0, Severity.WARN: 1, Severity.ERROR: 2, Severity.FATAL: 3}
-    return tidy([(ranks[f.severity], f.rule_id, f.severity == Severity.INFO) for f in found if f.rule_id != "TA000"])
+    return tidy([(ranks[f.severity], f.rule_id, f.severity == Severity.INFO) for f in findings if f.rule_id != "TA000"])
 
 
 def loss_lint(run: Any) -> list[Finding] | None:
@@ -110,16 +110,16 @@ def loss_lint(run: Any) -> list[Finding] | None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "metrics.jsonl"
         path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-        found = run_all_checks(load_run(path))
+        findings = run_all_checks(load_run(path))
     ranks = SEVERITY_RANK
-    return tidy([(ranks[one.severity], one.check, one.severity == "info") for one in found])
+    return tidy([(ranks[finding.severity], finding.check, finding.severity == "info") for finding in findings])
 
 
 def validation(namespace: dict[str, Any]) -> list[float]:
     """The script's own list of validation losses, [] where it keeps none at the top."""
     for name, value in namespace.items():
         if "loss" in name.lower() and any(part in name.lower() for part in ("val", "eval", "test")):
-            if isinstance(value, list) and value and all(isinstance(one, float) for one in value):
+            if isinstance(value, list) and value and all(isinstance(number, float) for number in value):
                 return value
     return []
 
@@ -143,18 +143,18 @@ def checklist(run: Any, kept: dict[str, Any]) -> list[Finding] | None:
             targets = targets.reshape(outputs.shape[:-1])
     except Exception:  # a model of several inputs, or one whose batches were not kept, cannot be given to its checks
         return None
-    found, ran = [], 0
+    findings, ran = [], 0
     for name, check in applicable(checks, fresh, inputs, outputs, targets):
         try:
             check()
-        except AssertionError as said:
-            if str(said).startswith("Dummy batch only has"):
+        except AssertionError as error:
+            if str(error).startswith("Dummy batch only has"):
                 continue
-            found.append((1, name, False))
+            findings.append((1, name, False))
         except Exception:
             continue
         ran += 1
-    return tidy(found) if ran else None
+    return tidy(findings) if ran else None
 
 
 def applicable(
@@ -189,8 +189,8 @@ def applicable(
         yield begins, lambda: getattr(checks, f"assert_{begins}")(fresh(), pair, loss_fn=loss, num_classes=classes)
         yield calibrated, lambda: getattr(checks, f"assert_{calibrated}")(fresh(), pair, num_classes=classes)
     if tokens:
-        tables = {name: one for name, one in fresh().named_modules() if isinstance(one, torch.nn.Embedding)}
-        names = [name for name, one in tables.items() if one.num_embeddings == classes]
+        tables = {name: module for name, module in fresh().named_modules() if isinstance(module, torch.nn.Embedding)}
+        names = [name for name, module in tables.items() if module.num_embeddings == classes]
         soft = checks.replace_input_embedding_layer(fresh, names[0]) if names else fresh
         hot = (F.one_hot(inputs, classes).float(), targets) if names and not inputs.is_floating_point() else pair
         yield "forward_causal_property", lambda: checks.assert_forward_causal_property(soft, hot)
@@ -204,20 +204,20 @@ def applicable(
 
 def overfits(checks: Any, model: Any, pair: Any, loss: Any, threshold: float) -> None:
     """Its own check, cut off where the loss has halved, which counts as on its way to zero, or by time."""
-    seen: list[float] = []
+    losses: list[float] = []
 
     def train(*args: Any, **kwargs: Any) -> Iterator[Any]:
         end = time.process_time() + BATCH_SECONDS
         for value in checks.train_batch(*args, **kwargs):
-            seen.append(value[0])
+            losses.append(value[0])
             yield value
-            if time.process_time() > end or value[0] < 0.5 * seen[0]:
+            if time.process_time() > end or value[0] < 0.5 * losses[0]:
                 return
 
     try:
         checks.assert_overfit_to_batch(model, pair, train_batch_fn=train, loss_fn=loss, threshold=threshold)
     except AssertionError:
-        if not seen or not min(seen) < 0.5 * seen[0]:
+        if not losses or not min(losses) < 0.5 * losses[0]:
             raise
 
 
@@ -232,18 +232,18 @@ def _in_child(path: Path, ranks: int, answer: Any) -> None:
     if ranks > 1:  # one rank of one, so that a script for several can begin
         os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
         os.environ |= {"MASTER_ADDR": "localhost", "MASTER_PORT": "0"}
-    began, kept = time.perf_counter(), {}
+    began, state = time.perf_counter(), {}
 
     def watched(_: Any) -> None:
         if time.perf_counter() - began > SECONDS:
             raise StopRun
 
-    with audited(kept):
+    with audited(state):
         run = run_here(path.read_text(encoding="utf-8"), file=str(path), on_step=watched)
     for tool, ask in (
-        ("torch-audit", lambda: audit(kept)),
+        ("torch-audit", lambda: audit(state)),
         ("losslint", lambda: loss_lint(run)),
-        ("neural-net-checklist", lambda: checklist(run, kept)),
+        ("neural-net-checklist", lambda: checklist(run, state)),
     ):
         try:
             answer.send((tool, ask()))
@@ -255,8 +255,8 @@ def _in_child(path: Path, ranks: int, answer: Any) -> None:
 
 def readings(path: Path, ranks: int = 1) -> dict[str, list[Finding] | None]:
     """{tool: its reading of the script at `path`}; the script runs in a process of its own."""
-    found: dict[str, list[Finding] | None] = {"torch-preflight": preflight(path.read_text(encoding="utf-8"))}
-    found |= dict.fromkeys(("torch-audit", "losslint", "neural-net-checklist"))
+    by_tool: dict[str, list[Finding] | None] = {"torch-preflight": preflight(path.read_text(encoding="utf-8"))}
+    by_tool |= dict.fromkeys(("torch-audit", "losslint", "neural-net-checklist"))
     context = get_context("fork")  # torch is imported once, here, and nothing is computed with it
     receive, send = context.Pipe(duplex=False)
     child = context.Process(target=_in_child, args=(path, ranks, send))
@@ -265,11 +265,11 @@ def readings(path: Path, ranks: int = 1) -> dict[str, list[Finding] | None]:
     end = time.perf_counter() + SECONDS + PATIENCE
     with contextlib.suppress(EOFError):
         while receive.poll(max(0.0, end - time.perf_counter())):
-            tool, said = receive.recv()
-            found[tool] = said
+            tool, reading = receive.recv()
+            by_tool[tool] = reading
     child.kill()
     child.join()
-    return found
+    return by_tool
 
 
 def ready() -> None:

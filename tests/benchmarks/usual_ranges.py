@@ -34,19 +34,19 @@ def numbers(what: tuple[str, str, tuple[str, ...]]) -> dict[str, dict[str, float
     program, size, names = what
     start = time.perf_counter()
     scenario = Scenario(program, size=size)
-    found = measured(list(names), scenario.source, scenario.ranks)
-    kept = {
+    readings = measured(list(names), scenario.source, scenario.ranks)
+    by_view = {
         name: {
             row.source: value
             for row in views.rows(name)
-            if isinstance(value := row.value(found[name].numbers), int | float)
+            if isinstance(value := row.value(readings[name].numbers), int | float)
         }
         for name in names
     }
-    outside = [f"{name}: {row.label} {row.value(found[name].numbers):.4g} (usual {row.usual_text()})"
-               for name in names for row in views.outside(name, found[name].numbers)]  # fmt: skip
+    outside = [f"{name}: {row.label} {row.value(readings[name].numbers):.4g} (usual {row.usual_text()})"
+               for name in names for row in views.outside(name, readings[name].numbers)]  # fmt: skip
     print(f"{program} {size}: {time.perf_counter() - start:.0f} s", *outside, sep="\n  ", flush=True)
-    return kept
+    return by_view
 
 
 def of_opened(names: Sequence[str]) -> None:
@@ -54,7 +54,7 @@ def of_opened(names: Sequence[str]) -> None:
     rows = [
         row for name in views.names() for row in views.rows(name) if row.range and row.source.split(".")[0] in names
     ]
-    seen: dict[str, dict[str, float]] = {row.source: {} for row in rows}
+    by_source: dict[str, dict[str, float]] = {row.source: {} for row in rows}
     with tempfile.TemporaryDirectory() as place:
         for script in opened(Path(place)):
             if script.faulty or script.ranks > 1:
@@ -64,17 +64,19 @@ def of_opened(names: Sequence[str]) -> None:
                 Job(script.path.read_text(encoding="utf-8"), file=str(script.path), limits=Limits(90), **report)
             )
             numbers = {
-                f"{name}.{key}": value for name, one in run.readings.items() for key, value in one.numbers.items()
+                f"{name}.{key}": value
+                for name, reading in run.readings.items()
+                for key, value in reading.numbers.items()
             }
             for row in rows:
                 if isinstance(value := row.value(numbers), int | float):
-                    seen[row.source][script.name] = value
+                    by_source[row.source][script.name] = value
             print(".", end="", flush=True)
     print()
     for row in rows:
-        if found := seen[row.source]:
-            outside = [f"{name} {value:.3g}" for name, value in found.items() if row.outside({row.source: value})]
-            print(f"{row.source}: {len(found)} scripts, {min(found.values()):.3g} to {max(found.values()):.3g}, usual "
+        if values := by_source[row.source]:
+            outside = [f"{name} {value:.3g}" for name, value in values.items() if row.outside({row.source: value})]
+            print(f"{row.source}: {len(values)} scripts, {min(values.values()):.3g} to {max(values.values()):.3g}, usual "
                   f"{row.usual_text()}", *outside, sep="; ")  # fmt: skip
 
 
@@ -82,8 +84,8 @@ def text(known: dict[str, Any]) -> str:
     """JSON with a line for each view of a run: five digits are enough to compare with a range."""
     lines = []
     for program, sizes in sorted(known.items()):
-        for size, seen in sorted(sizes.items()):
-            for name, rows in sorted(seen.items()):
+        for size, by_view in sorted(sizes.items()):
+            for name, rows in sorted(by_view.items()):
                 short = {source: float(f"{value:.5g}") for source, value in sorted(rows.items())}
                 lines.append(f"  {json.dumps([program, size, name])[1:-1]}, {json.dumps(short)}")
     return "[\n" + ",\n".join(f" [{line.strip()}]" for line in lines) + "\n]\n"
@@ -91,10 +93,10 @@ def text(known: dict[str, Any]) -> str:
 
 def read(file: Path) -> dict[str, Any]:
     """{program: {size: {view: {source: number}}}}, as `text` wrote it."""
-    known: dict[str, Any] = {}
+    by_program: dict[str, Any] = {}
     for program, size, name, rows in json.loads(file.read_text(encoding="utf-8")) if file.exists() else []:
-        known.setdefault(program, {}).setdefault(size, {})[name] = rows
-    return known
+        by_program.setdefault(program, {}).setdefault(size, {})[name] = rows
+    return by_program
 
 
 def main() -> None:
@@ -104,25 +106,28 @@ def main() -> None:
     parser.add_argument("--views", nargs="*", default=views.names())
     parser.add_argument("--opened", action="store_true", help="the healthy scripts outside the catalogue")
     parser.add_argument("--instruments", nargs="*", default=diagnostics.names(), help="with --opened")
-    given = parser.parse_args()
-    if given.opened:
-        of_opened(given.instruments)
+    options = parser.parse_args()
+    if options.opened:
+        of_opened(options.instruments)
         return
-    asked = [
-        (name, size, tuple(given.views)) for size in given.size for name in given.program if (name, size) not in SLOW
+    tasks = [
+        (name, size, tuple(options.views))
+        for size in options.size
+        for name in options.program
+        if (name, size) not in SLOW
     ]
     place = ledger.home()
     assert place is not None
     file = place / "views.json"
-    known = read(file)
+    by_program = read(file)
 
     def keep(index: int, found: dict[str, dict[str, float]]) -> None:
-        program, size, _ = asked[index]
-        known.setdefault(program, {}).setdefault(size, {}).update(found)
-        if given.save:
-            file.write_text(text(known), encoding="utf-8")
+        program, size, _ = tasks[index]
+        by_program.setdefault(program, {}).setdefault(size, {}).update(found)
+        if options.save:
+            file.write_text(text(by_program), encoding="utf-8")
 
-    run_all(numbers, asked, workers=2, on_done=keep)
+    run_all(numbers, tasks, workers=2, on_done=keep)
 
 
 if __name__ == "__main__":

@@ -27,9 +27,9 @@ def png(name: str, reading: Reading) -> Any:
     figure = show.figure(name, reading)
     if figure is None:
         return None
-    made = io.BytesIO()
-    figure.savefig(made, format="png", dpi=110, transparent=True)
-    return Image.open(made)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, transparent=True)
+    return Image.open(buffer)
 
 
 def main() -> None:
@@ -39,27 +39,30 @@ def main() -> None:
     parser.add_argument("--program", default="mlp")
     parser.add_argument("--fault", default="")
     parser.add_argument("--size", default="tiny")
-    given = parser.parse_args()
-    names = given.views or views.names()
+    options = parser.parse_args()
+    names = options.views or views.names()
     runs = []
-    for faults in [(), (given.fault,)] if given.fault else [()]:
-        scenario = Scenario(given.program, faults, size=given.size)
+    for faults in [(), (options.fault,)] if options.fault else [()]:
+        scenario = Scenario(options.program, faults, size=options.size)
         runs.append(measured(names, scenario.source, scenario.ranks))
-    given.folder.mkdir(parents=True, exist_ok=True)
+    options.folder.mkdir(parents=True, exist_ok=True)
     for name in names:
-        for found in runs:
-            print(show.text(name, found[name]) + "\n")
-            outside = [row.label for row in views.outside(name, found[name].numbers)]
+        for readings in runs:
+            print(show.text(name, readings[name]) + "\n")
+            outside = [row.label for row in views.outside(name, readings[name].numbers)]
             print(f"  outside: {', '.join(outside) or 'none'}\n")
-        drawn = [one for found in runs if (one := png(name, found[name]))]
+        pictures = [picture for readings in runs if (picture := png(name, readings[name]))]
         for page, colour in PAGES.items():
-            size = sum(one.width for one in drawn) or 1, max((one.height for one in drawn), default=1)
+            size = (
+                sum(picture.width for picture in pictures) or 1,
+                max((picture.height for picture in pictures), default=1),
+            )
             sheet = Image.new("RGB", size, colour)
             left = 0
-            for one in drawn:
-                sheet.paste(one, (left, 0), one)
-                left += one.width
-            sheet.save(given.folder / f"{name}-{given.program}-{page}.png")
+            for picture in pictures:
+                sheet.paste(picture, (left, 0), picture)
+                left += picture.width
+            sheet.save(options.folder / f"{name}-{options.program}-{page}.png")
 
 
 if __name__ == "__main__":

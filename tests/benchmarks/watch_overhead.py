@@ -47,16 +47,16 @@ def block(variant: str, loader: DataLoader, hidden: int, epochs: int, device: st
         torch.cuda.synchronize()
     clock = time.perf_counter if device == "cuda" else time.process_time
     began = clock()
-    with around as made:
-        each = made if variant == TENSORBOARD else None
+    with around as watcher:
+        each = watcher if variant == TENSORBOARD else None
         steps = train(model, loader, device, epochs, each, break_at)
     if device == "cuda":
         torch.cuda.synchronize()
     seconds = clock() - began
     if variant == FOUND:
-        event = made.first_non_finite()
-        found = event and (event.step, event.data["op"], event.data["module"], bool(event.data["line"]))
-        assert found == (break_at + 1, "log", "Net", True), event
+        event = watcher.first_non_finite()
+        place = event and (event.step, event.data["op"], event.data["module"], bool(event.data["line"]))
+        assert place == (break_at + 1, "log", "Net", True), event
     return seconds / steps * 1e6
 
 
@@ -69,16 +69,16 @@ def measure(batch: int, hidden: int, epochs: int, device: str, rounds: int) -> d
     for turn in range(-1, rounds):  # the first turn warms up
         for name in VARIANTS:
             times = {}
-            for one in (name, "bare") if turn % 2 else ("bare", name):
-                times[one] = block(one, loader, hidden, epochs, device, broken=name == FOUND)
+            for variant in (name, "bare") if turn % 2 else ("bare", name):
+                times[variant] = block(variant, loader, hidden, epochs, device, broken=name == FOUND)
             if turn >= 0:
                 pairs[name].append((times[name], times["bare"]))
     result = {}
     for name, some in pairs.items():
-        ratios = [mine / bare for mine, bare in some]
+        ratios = [cost / bare for cost, bare in some]
         low, middle, high = statistics.quantiles(ratios, n=4)
         result[name] = {
-            "us_per_step": statistics.median([mine for mine, _ in some]),
+            "us_per_step": statistics.median([cost for cost, _ in some]),
             "bare_us_per_step": statistics.median([bare for _, bare in some]),
             "ratio": middle, "low": low, "high": high,
         }  # fmt: skip
@@ -95,10 +95,10 @@ def main() -> None:
     torch.set_num_threads(1)
     numbers: dict[str, Any] = {}
     for title, size in SIZES.items():
-        found = numbers[title] = measure(*size, options.device, options.rounds)
+        rows = numbers[title] = measure(*size, options.device, options.rounds)
         print(f"\n{title} (batch {size[0]}, hidden {size[1]}, one thread, {options.device})")
         print(f"{'':34s} {'us/step':>8s} {'bare':>8s} {'ratio':>7s} {'quartiles':>15s}")
-        for name, row in found.items():
+        for name, row in rows.items():
             spread = f"{row['low']:.3f} - {row['high']:.3f}"
             print(
                 f"{name:34s} {row['us_per_step']:8.0f} {row['bare_us_per_step']:8.0f} {row['ratio']:7.3f} {spread:>15s}"

@@ -64,12 +64,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    own = {name: str(home / name.lower()) for name in (
+    variables = {name: str(home / name.lower()) for name in (
         "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR",
         "IPYTHONDIR", "XDG_DATA_HOME", "XDG_CACHE_HOME",
     )}  # fmt: skip
-    own["JUPYTER_CONFIG_PATH"] = os.pathsep.join(str(JUPYTER / who) for who in ("everyone", "learner"))
-    environment = os.environ | own | {"BUGZOO_DATA": str(home / "data"), "OMP_NUM_THREADS": "1"}
+    variables["JUPYTER_CONFIG_PATH"] = os.pathsep.join(str(JUPYTER / who) for who in ("everyone", "learner"))
+    environment = os.environ | variables | {"BUGZOO_DATA": str(home / "data"), "OMP_NUM_THREADS": "1"}
     environment |= {"BUGZOO_INTERVIEW_SEED": str(first_seed("numerics/log_at_step", "mlp"))}
     environment["PATH"] = str(Path(sys.executable).parent) + os.pathsep + environment["PATH"]
     with open(home / "server.log", "w") as log:

@@ -32,7 +32,7 @@ def test_take_the_picture(lab, server) -> None:
     assert lab.errors() == []
     lab.show("title")
     # what it shows, for the test that compares it with the exercises
-    shown = PngInfo()
-    shown.add_text("exercise", EXERCISE)
-    shown.add_text("title", notebook.cells[0].source.partition("\n")[0])
-    Image.open(io.BytesIO(lab.page.screenshot())).convert("RGB").save(PICTURE, pnginfo=shown, optimize=True)
+    metadata = PngInfo()
+    metadata.add_text("exercise", EXERCISE)
+    metadata.add_text("title", notebook.cells[0].source.partition("\n")[0])
+    Image.open(io.BytesIO(lab.page.screenshot())).convert("RGB").save(PICTURE, pnginfo=metadata, optimize=True)

@@ -37,14 +37,14 @@ def repaired(week: Path) -> dict[str, Any]:
 
     The cells that only show a run are left out: nbgrader runs every cell again.
     """
-    made = json.loads((week / f"student/{NAME}.ipynb").read_text())
+    notebook = json.loads((week / f"student/{NAME}.ipynb").read_text())
     solution = json.loads((week / "instructor/solution.ipynb").read_text())
-    for one in made["cells"]:
-        if one["id"].startswith("program-") and one["id"] != "program-text":
-            one["source"] = cell(solution, one["id"])["source"]
-    made["cells"] = [one for one in made["cells"] if one["id"] not in ("look", "numbers", "look-first")]
-    cell(made, "more")["source"] = [f'numbers = program.look("{key.read(week).answers[0].evidence[0]}")']
-    return made
+    for entry in notebook["cells"]:
+        if entry["id"].startswith("program-") and entry["id"] != "program-text":
+            entry["source"] = cell(solution, entry["id"])["source"]
+    notebook["cells"] = [entry for entry in notebook["cells"] if entry["id"] not in ("look", "numbers", "look-first")]
+    cell(notebook, "more")["source"] = [f'numbers = program.look("{key.read(week).answers[0].evidence[0]}")']
+    return notebook
 
 
 def kept(lab) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def test_hand_in_and_save_is_enough_for_both_graders(lab, server, week: Path, tm
     form.locator("select").select_option(index=right.places[0][0])
     form.locator("button", has_text="Hand in").click()
     assert until(lambda: "Handed in at" in form.inner_text() and "Save the notebook" in form.inner_text())
-    assert until(lambda: [one["cause"] for one in kept(lab)] == [right.cause]), lab.outputs("form")
+    assert until(lambda: [record["cause"] for record in kept(lab)] == [right.cause]), lab.outputs("form")
     lab.picture("assignment_handed_in")
 
     # the kernel is gone, the form says so, and running its cell again loses nothing
@@ -78,16 +78,16 @@ def test_hand_in_and_save_is_enough_for_both_graders(lab, server, week: Path, tm
     assert until(lambda: "and this cell again" in before_of(form)), before_of(form)
     for name in ("setup", "program-text", "form", "diagnosis"):
         lab.run_cell(name)
-    assert [one["place"] for one in kept(lab)] == [right.places[0][0]]
-    said = text(lab.outputs("diagnosis"))
-    assert f"finding 1: {right.cause}, line {right.places[0][0]}" in said and "Save the notebook" in said, said
+    assert [record["place"] for record in kept(lab)] == [right.places[0][0]]
+    printed = text(lab.outputs("diagnosis"))
+    assert f"finding 1: {right.cause}, line {right.places[0][0]}" in printed and "Save the notebook" in printed, printed
     lab.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.save()")
     assert until(lambda: "finding 3: nothing" in place.read_text())
 
-    made = json.loads(place.read_text())
-    assert "hand_in(cause" not in "".join(cell(made, "diagnosis-answer")["source"]).replace('cause="..."', "")
-    assert by_bugzoo(made, week, tmp_path) == (7.0, 3.0)
-    assert by_nbgrader(made, week, tmp_path) == (7.0, 3.0)
+    saved = json.loads(place.read_text())
+    assert "hand_in(cause" not in "".join(cell(saved, "diagnosis-answer")["source"]).replace('cause="..."', "")
+    assert by_bugzoo(saved, week, tmp_path) == (7.0, 3.0)
+    assert by_nbgrader(saved, week, tmp_path) == (7.0, 3.0)
 
 
 def by_bugzoo(made: dict[str, Any], week: Path, folder: Path) -> tuple[float, float]:
@@ -112,5 +112,5 @@ def by_nbgrader(made: dict[str, Any], week: Path, folder: Path) -> tuple[float, 
     course.generate(NAME)
     hand_in(course.folder / "submitted", "ada", made, NAME)
     course.autograde(NAME)
-    found = course.points(NAME, "ada")
-    return found["repair"][0], found["diagnosis"][0]
+    points = course.points(NAME, "ada")
+    return points["repair"][0], points["diagnosis"][0]

@@ -31,7 +31,7 @@ def hand_in(lab, line: int, said: str) -> None:
 
 
 def test_a_wrong_cause_a_right_one_and_a_second_hand_in(lab) -> None:
-    wanted = right(load(NAME))
+    answer = right(load(NAME))
     lab.open(NOTEBOOK)
     for name in ("setup", "look-first", "hypothesis", "form"):
         lab.run_cell(name)
@@ -46,12 +46,12 @@ def test_a_wrong_cause_a_right_one_and_a_second_hand_in(lab) -> None:
     lab.show("diagnosis")
     lab.picture("diagnosis_wrong")
 
-    assert "What you change now is practice" in choose(lab, wanted.causes[0], wanted.test.letter)
-    hand_in(lab, wanted.places[0][0], "this is practice")
+    assert "What you change now is practice" in choose(lab, answer.causes[0], answer.test.letter)
+    hand_in(lab, answer.places[0][0], "this is practice")
     lab.run_cell("diagnosis")
     second = " ".join(text(lab.outputs("diagnosis")).split())
     assert second.startswith(first), "the first complete diagnosis is the grade"
-    assert "Practice: your latest diagnosis" in second and f"ok Cause: You named “{wanted.causes[0]}”" in second, second
+    assert "Practice: your latest diagnosis" in second and f"ok Cause: You named “{answer.causes[0]}”" in second, second
     assert "ok Test: " in second and lab.errors() == []
     lab.show("diagnosis")
     lab.picture("diagnosis_practice")

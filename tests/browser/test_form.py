@@ -125,10 +125,11 @@ def test_the_whole_diagnosis_by_keyboard_and_after_restart_and_reopening(lab, wr
     lab.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.save()")
     lab.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.sessionContext.shutdown()")
     lab.open(written)
-    shown = lab.show("form")
+    reopened = lab.show("form")
     assert until(
-        lambda: "Handed in: cause: a function outside its domain, such as log or sqrt; line 7" in shown.inner_text(), 30
-    ), shown.inner_text()
+        lambda: "Handed in: cause: a function outside its domain, such as log or sqrt; line 7" in reopened.inner_text(),
+        30,
+    ), reopened.inner_text()
     assert "Error displaying widget" not in lab.page.locator(".jp-Notebook").inner_text()
     assert until(lambda: not lab.page.locator("text=Error displaying widget").locator("visible=true").count())
     lab.picture("form_reopened")

@@ -16,13 +16,13 @@ PAGE = """<html><body data-jp-theme-light="true"><div class="bugzoo-keys"><div i
 
 @pytest.fixture
 def page(chromium: Any) -> Iterator[Any]:
-    found = chromium.new_page(viewport={"width": 960, "height": 500})
-    found.errors = []
-    found.on("pageerror", lambda error: found.errors.append(str(error)))
-    found.set_content(PAGE)
-    yield found
-    found.close()
-    assert found.errors == []
+    tab = chromium.new_page(viewport={"width": 960, "height": 500})
+    tab.errors = []
+    tab.on("pageerror", lambda error: tab.errors.append(str(error)))
+    tab.set_content(PAGE)
+    yield tab
+    tab.close()
+    assert tab.errors == []
 
 
 def test_single_letters_stay_in_the_form_and_saving_does_not(page) -> None:

@@ -55,14 +55,14 @@ def test_an_interview_as_a_candidate(lab) -> None:
     lab.picture("interview_evidence")
 
     # the program came into a new cell; the repair is kept and runs nothing
-    found = lab.page.evaluate(REPAIR)
-    assert found and found[1] == 2, found
-    lab.run_cell(found[0])
-    assert "Saved" in text(lab.outputs(found[0]))
+    repair = lab.page.evaluate(REPAIR)
+    assert repair and repair[1] == 2, repair
+    lab.run_cell(repair[0])
+    assert "Saved" in text(lab.outputs(repair[0]))
 
     form = lab.show("diagnosis")
     causes = form.locator("select").first.locator("option").all_inner_texts()
-    form.locator("select").first.select_option(label=next(one for one in causes if "log(0)" in one))
+    form.locator("select").first.select_option(label=next(cause for cause in causes if "log(0)" in cause))
     form.locator("input[type=text]").first.fill("56")
     form.locator("select").nth(1).select_option(label="layers")
     press(form, "Say it")
@@ -74,9 +74,9 @@ def test_an_interview_as_a_candidate(lab) -> None:
     lab.run_cell("hand-in")
     assert "is healthy" in text(lab.outputs("hand-in")), text(lab.outputs("hand-in"))
     lab.run_cell("close")
-    said = text(lab.outputs("close"))
-    assert "layers, opened" in said and "What `bugzoo checkup` would have said" in said
-    assert "log_at_step" in said and "total" in said and "(finished)" in said, said
+    debrief = text(lab.outputs("close"))
+    assert "layers, opened" in debrief and "What `bugzoo checkup` would have said" in debrief
+    assert "log_at_step" in debrief and "total" in debrief and "(finished)" in debrief, debrief
     lab.show("close")
     lab.picture("interview_debrief")
     assert lab.errors() == []

@@ -61,13 +61,15 @@ def test_lesson_03_as_a_learner_in_both_themes(lab) -> None:
     assert "divergence" not in question.inner_text()
     lab.run_all()
     assert lab.errors() == [], "a notebook in which nothing is written yet stops nowhere"
-    told = lab.show("numbers").inner_text()
-    assert "You said: a) The loss climbs" in told and "It was: c) Nothing at all" in told and "divergence" in told
-    assert "You said nothing before the run" in told
+    message = lab.show("numbers").inner_text()
+    assert (
+        "You said: a) The loss climbs" in message and "It was: c) Nothing at all" in message and "divergence" in message
+    )
+    assert "You said nothing before the run" in message
     lab.picture("lesson_03_you_said")
     for name in ("try-search", "try-hooks", "try-safe"):
-        told = lab.show(name).inner_text()
-        assert "the body is empty" in told and "continues with the solution" in told
+        message = lab.show(name).inner_text()
+        assert "the body is empty" in message and "continues with the solution" in message
     lab.show("victims-run")
     lab.picture("lesson_03_footprint")
 
@@ -87,10 +89,10 @@ def test_lesson_03_as_a_learner_in_both_themes(lab) -> None:
     assert until(lambda: "running" in status(cell))
 
     # the plot moves: more points each time
-    seen = [points(cell)]
+    counts = [points(cell)]
     for _ in range(3):
-        assert until(lambda: points(cell) > seen[-1]), f"the plot stood still: {seen}"
-        seen.append(points(cell))
+        assert until(lambda: points(cell) > counts[-1]), f"the plot stood still: {counts}"
+        counts.append(points(cell))
 
     # pause and go on
     press(cell, "Pause")
@@ -143,9 +145,9 @@ def readable_in_the_dark(lab) -> None:
     lab.picture("lesson_03_dark_panel")
     for cell in ("live", "finite-loss", "panel", "turn", "turn-form"):
         lab.show(cell)
-        found = lab.page.locator(".jp-Notebook .jp-mod-active.jp-Cell").evaluate_all(GREY)
-        assert found, f"nothing to read in {cell}"
-        assert all(ratio >= 4.5 for _, ratio in found), found
+        ratios = lab.page.locator(".jp-Notebook .jp-mod-active.jp-Cell").evaluate_all(GREY)
+        assert ratios, f"nothing to read in {cell}"
+        assert all(ratio >= 4.5 for _, ratio in ratios), ratios
     lab.theme("JupyterLab Light")
 
 
@@ -167,12 +169,12 @@ def test_what_is_written_is_judged_where_it_stands(lab, server) -> None:
     assert until(lambda: text.count() == 1) and not text.is_visible(), "folded"
     solution.locator("summary").first.click()
     assert until(text.is_visible) and "argmax" in text.inner_text()
-    for code, said in ((MINE.replace("pair)", "pair[:1])"), "yours says 4"), (MINE, "continues with your code")):
+    for code, message in ((MINE.replace("pair)", "pair[:1])"), "yours says 4"), (MINE, "continues with your code")):
         lab.show("first-bad-step")
         lab.page.evaluate(
             "code => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(code)", code
         )
         for name in ("setup", "first-bad-step", "try-search"):
             lab.run_cell(name)
-        assert said in lab.show("try-search").inner_text()
+        assert message in lab.show("try-search").inner_text()
     lab.picture("lesson_03_written")

@@ -26,12 +26,12 @@ def load():
     """Other processes that want every core, twice."""
     context = multiprocessing.get_context("spawn")
     busy = [context.Process(target=burn, daemon=True) for _ in range(2 * (os.cpu_count() or 2))]
-    for one in busy:
-        one.start()
+    for process in busy:
+        process.start()
     yield
-    for one in busy:
-        one.kill()
-        one.join()
+    for process in busy:
+        process.kill()
+        process.join()
 
 
 @pytest.fixture
@@ -103,14 +103,14 @@ RANGE = "sheet => sheet.layout.xaxis.range"
 
 def looked(sheet, other: str = "") -> dict:
     """Return what LOOK sees once everything is drawn, with another color of the grid than `other`."""
-    found = []
+    readings = []
 
     def drawn() -> bool:
-        found.append(sheet.evaluate(LOOK))
-        return bool(found[-1]) and found[-1]["grid"] != other
+        readings.append(sheet.evaluate(LOOK))
+        return bool(readings[-1]) and readings[-1]["grid"] != other
 
-    assert until(drawn), found[-1]
-    return found[-1]
+    assert until(drawn), readings[-1]
+    return readings[-1]
 
 
 def whole(sheet) -> bool:
@@ -135,9 +135,9 @@ def test_the_plot_follows_the_theme_and_keeps_its_keys(lab, server, written) -> 
     dark = looked(sheet, light["grid"])
     sheet.hover(position={"x": 200, "y": 100})
     lab.picture("live_dark")
-    for one in (light, dark):
-        assert one["sheets"] == ["rgba(0, 0, 0, 0)", "0"]
-        assert len(one["curves"]) == 9 and min(one["curves"]) >= 3 and min(one["text"]) >= 4.5, one
+    for look in (light, dark):
+        assert look["sheets"] == ["rgba(0, 0, 0, 0)", "0"]
+        assert len(look["curves"]) == 9 and min(look["curves"]) >= 3 and min(look["text"]) >= 4.5, look
 
     # what is pressed in its box is no command to the notebook: d d would delete the cell, b add one
     cell.locator("button.jupyter-button:visible", has_text="Run").first.focus()

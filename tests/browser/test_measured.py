@@ -17,8 +17,8 @@ def test_a_link_leads_to_the_cell_and_its_button_measures(lab, server) -> None:
     texts = [cell for cell in book.cells if cell.cell_type == "markdown" and link in cell.source]
     assert texts, "its number is a link"
     others = [nbformat.v4.new_markdown_cell("&nbsp;<br>" * 60, id="far")]
-    asked = [cell for cell in book.cells if cell.id in ("setup", key)]
-    book.cells = [asked[0], texts[0], *others, asked[1]]
+    code_cells = [cell for cell in book.cells if cell.id in ("setup", key)]
+    book.cells = [code_cells[0], texts[0], *others, code_cells[1]]
     nbformat.write(book, server.folder / "notebooks" / file.name)
     lab.open(f"notebooks/{file.name}")
     lab.run_all()

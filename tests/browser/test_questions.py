@@ -79,19 +79,19 @@ FOCUS = """() => { const here = document.activeElement, cell = here.closest('.jp
 
 def focused(lab) -> tuple[str, str, bool]:
     """The cell that has the keyboard, what in it, and whether that is a question's control."""
-    place, tag, shown, ours = lab.page.evaluate(FOCUS)
-    return list(CELLS)[place] if place >= 0 else "", shown if tag in ("DIV", "BUTTON") else tag, ours
+    place, tag, label, is_control = lab.page.evaluate(FOCUS)
+    return list(CELLS)[place] if place >= 0 else "", label if tag in ("DIV", "BUTTON") else tag, is_control
 
 
 def tab_to(lab, cell: str, what: str) -> None:
     """Tab on until a control of a cell has the keyboard."""
-    seen = []
+    stops = []
     for _ in range(15):
         press(lab, "Tab")
-        seen.append(focused(lab))
-        if seen[-1] == (cell, what, True):
+        stops.append(focused(lab))
+        if stops[-1] == (cell, what, True):
             return
-    pytest.fail(f"Tab does not reach {what!r} of {cell}: {seen}")
+    pytest.fail(f"Tab does not reach {what!r} of {cell}: {stops}")
 
 
 def says(box, *parts: str) -> None:
@@ -109,8 +109,8 @@ def test_each_question_by_keyboard_wrong_then_right_and_after_a_restart(lab, wri
     drawing(lab)
     assert cells(lab) == before == len(CELLS), "a shortcut of the notebook reached into a question"
     lab.run_cell("kept")
-    kept = text(lab.outputs("kept"))
-    assert "'tries': ['0.7', '1'], 'solved': True" in kept and kept.count("'solved': True") == 3, kept
+    printed = text(lab.outputs("kept"))
+    assert "'tries': ['0.7', '1'], 'solved': True" in printed and printed.count("'solved': True") == 3, printed
     lab.theme("JupyterLab Dark")
     try:
         lab.show("one_batch")
@@ -155,8 +155,8 @@ def match(lab) -> None:
     assert "exp(loss)" not in box.inner_text()
     press(lab, *["Shift+Tab"] * 3)
     for left in range(3):
-        options = [one.strip() for one in box.locator("select").nth(left).locator("option").all_inner_texts()]
-        right = next(place for place, one in enumerate(options) if one.replace("\xa0", " ")[3:] == RIGHTS[left])
+        options = [option.strip() for option in box.locator("select").nth(left).locator("option").all_inner_texts()]
+        right = next(place for place, option in enumerate(options) if option.replace("\xa0", " ")[3:] == RIGHTS[left])
         press(lab, "Home", *["ArrowDown"] * right, "Tab")
     press(lab, "Space")
     says(box, "Right: exp(loss) is the number of classes.")
@@ -167,7 +167,7 @@ def order(lab) -> None:
     lines = box.locator(".bugzoo-form .widget-hbox .bugzoo-status")
 
     def shown() -> list[str]:
-        return [one.split(". ", 1)[1].strip() for one in lines.all_inner_texts()]
+        return [status.split(". ", 1)[1].strip() for status in lines.all_inner_texts()]
 
     tab_to(lab, "step", "down")
     begin = shown()
@@ -179,8 +179,8 @@ def order(lab) -> None:
     press(lab, "Space")
     assert until(lambda: shown() == [begin[1], begin[0], *begin[2:]]), (begin, shown())
     # as a learner sorts: each line goes up to its place, and the keyboard goes with it
-    for place, wanted in enumerate(STEPS):
-        at = shown().index(wanted)
+    for place, line in enumerate(STEPS):
+        at = shown().index(line)
         if at == place:
             continue
         stops = box.locator("button:not([disabled])")
@@ -221,13 +221,13 @@ def drawing(lab) -> None:
     lab.page.keyboard.type("0.02")
     press(lab, "Tab", "Enter")
     says(box, f"Saved: 1, {READOUT}, 0.02.")
-    drawn = "() => [...document.querySelectorAll('.js-plotly-plot')].at(-1).data[0].y.at(-1).toFixed(2)"
-    assert until(lambda: lab.page.evaluate(drawn) == "0.02"), "the line is what was saved"
+    script = "() => [...document.querySelectorAll('.js-plotly-plot')].at(-1).data[0].y.at(-1).toFixed(2)"
+    assert until(lambda: lab.page.evaluate(script) == "0.02"), "the line is what was saved"
     press(lab, *["Shift+Tab"] * 4)
     lab.picture("questions_light")
     lab.run_cell("reveal")
-    told = text(lab.outputs("reveal"))
-    assert f"At step 60 you drew {READOUT}; it was 0.5." in told, told
+    printed = text(lab.outputs("reveal"))
+    assert f"At step 60 you drew {READOUT}; it was 0.5." in printed, printed
     box = lab.show("one_batch")
     assert until(lambda: box.locator("button[disabled]").count() == 1, 20), "seen is seen: the guess stays"
 

@@ -34,53 +34,55 @@ def learner(lab: Any, server: Any) -> Iterator[Any]:
 @pytest.mark.parametrize("way", walk.WAYS)
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson(learner: Any, name: str, way: str) -> None:
-    asked = course.load(name)
-    learner.open(f"notebooks/{asked.file.stem}.ipynb")
-    shown = walk.lesson(learner, asked, way)
-    for question in asked.of("predict"):
-        told = next(text for cell, text in reversed(shown.items()) if came_back(asked, cell, question.name))
-        assert "You said: " in told and "It was: " in told, told
-        found = asked.questions[question.name]
-        if isinstance(found, Choices):
-            reasons = [plain(why) for _, why, right in found.answers if right]
-            assert all(" ".join(why.split()) in " ".join(told.split()) for why in reasons), (question.name, told)
-    for question in asked.of("check"):
-        said = shown[question.key]
-        assert ("Right" if way == "right" else "Not quite") in said, said
-    for task in asked.tasks:
-        tried = next(one.key for one in asked.cells if f'try_out("{asked.number}/{task}"' in one.text)
-        told = " ".join(shown[tried].split())
-        assert ("continues with the solution" in told) == (way == "wrong"), told
-    graded(asked, shown, way)
+    lesson = course.load(name)
+    learner.open(f"notebooks/{lesson.file.stem}.ipynb")
+    by_cell = walk.lesson(learner, lesson, way)
+    for question in lesson.of("predict"):
+        message = next(text for cell, text in reversed(by_cell.items()) if came_back(lesson, cell, question.name))
+        assert "You said: " in message and "It was: " in message, message
+        entry = lesson.questions[question.name]
+        if isinstance(entry, Choices):
+            reasons = [plain(why) for _, why, right in entry.answers if right]
+            assert all(" ".join(why.split()) in " ".join(message.split()) for why in reasons), (question.name, message)
+    for question in lesson.of("check"):
+        feedback = by_cell[question.key]
+        assert ("Right" if way == "right" else "Not quite") in feedback, feedback
+    for task in lesson.tasks:
+        task_cell = next(part.key for part in lesson.cells if f'try_out("{lesson.number}/{task}"' in part.text)
+        message = " ".join(by_cell[task_cell].split())
+        assert ("continues with the solution" in message) == (way == "wrong"), message
+    graded(lesson, by_cell, way)
 
 
 def came_back(asked: Lesson, cell: str, question: str) -> bool:
-    return re.search(rf"\b{question}\.reveal\(", next(one.text for one in asked.cells if one.key == cell)) is not None
+    return (
+        re.search(rf"\b{question}\.reveal\(", next(part.text for part in asked.cells if part.key == cell)) is not None
+    )
 
 
 def graded(asked: Lesson, shown: dict[str, str], way: str) -> None:
     """The transfer is graded: everything right, or nothing but what every answer gets."""
     for cell in asked.cells:
         if "judged(" in cell.text and cell.kind == "code":
-            found = re.search(r"(\d) of (\d) are right", shown[cell.key])
-            assert found and (found[1] == found[2]) == (way == "right"), shown[cell.key]
+            match = re.search(r"(\d) of (\d) are right", shown[cell.key])
+            assert match and (match[1] == match[2]) == (way == "right"), shown[cell.key]
 
 
 @pytest.mark.parametrize("way", walk.WAYS)
 @pytest.mark.parametrize("name", list(exercises()))
 def test_an_exercise(learner: Any, name: str, way: str) -> None:
-    asked = load(name)
+    exercise = load(name)
     learner.open(f"exercises/{name}.ipynb")
-    if asked.kind.name == "five":
-        walk.five(learner, asked, way)
+    if exercise.kind.name == "five":
+        walk.five(learner, exercise, way)
     else:
-        walk.exercise(learner, asked, way)
+        walk.exercise(learner, exercise, way)
         repair = walk.said(learner, "repair")
-        assert (f"passed: {asked.points[0]:g} of {asked.points[0]:g}" in repair) == (way == "right"), repair
-    if asked.kind.name != "break":
+        assert (f"passed: {exercise.points[0]:g} of {exercise.points[0]:g}" in repair) == (way == "right"), repair
+    if exercise.kind.name != "break":
         earned = walk.said(learner, "diagnosis")
-        assert (f"{asked.points[1]:g} of {asked.points[1]:g} points" in earned) == (way == "right"), earned
-    opens = way == "right" or asked.kind.name == "five"  # an answer is enough: there is nothing to repair
+        assert (f"{exercise.points[1]:g} of {exercise.points[1]:g} points" in earned) == (way == "right"), earned
+    opens = way == "right" or exercise.kind.name == "five"  # an answer is enough: there is nothing to repair
     assert ("### Next" in walk.said(learner, "debrief")) == opens
     if way == "right":
         learner.theme("JupyterLab Dark")

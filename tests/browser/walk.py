@@ -32,7 +32,7 @@ SECONDS = 240.0
 def lesson(lab: Any, asked: Lesson, way: str) -> dict[str, str]:
     """Go through a lesson. Return cell -> what it shows at the end; check on the way that no result comes too early."""
     book = notebook(asked)
-    for cell in (one for one in book.cells if one.cell_type == "code"):
+    for cell in (part for part in book.cells if part.cell_type == "code"):
         name = cell.id.replace("-", "_")
         if name in asked.tasks and way == "right":
             write(lab, cell.id, asked.tasks[name].solution)
@@ -44,10 +44,10 @@ def lesson(lab: Any, asked: Lesson, way: str) -> dict[str, str]:
         elif name in asked.drawings:
             lab.show(cell.id).locator("button", has_text="This is my guess").click()
             says(lab.show(cell.id), "Saved: ")
-        elif found := re.search(r"lab\.diagnose\((\w+),", cell.source):
-            hand_in(lab, cell.id, case_of(asked, found[1]), way)
+        elif call := re.search(r"lab\.diagnose\((\w+),", cell.source):
+            hand_in(lab, cell.id, case_of(asked, call[1]), way)
     assert lab.errors() == []
-    return {one.id: lab.show(one.id).inner_text() for one in book.cells if one.cell_type == "code"}
+    return {part.id: lab.show(part.id).inner_text() for part in book.cells if part.cell_type == "code"}
 
 
 def kept_back(lab: Any, asked: Lesson, name: str, question: Question) -> None:
@@ -74,25 +74,25 @@ def answer(lab: Any, name: str, question: Question, way: str) -> None:
             match(box.locator("select").nth(place), plain(right), good)
         box.locator("button", has_text="Check").click()
     elif isinstance(question, Order):
-        order(box, [plain(one) for one in question.items], good)
+        order(box, [plain(line) for line in question.items], good)
     assert until(lambda: re.search(r"Saved: |Right|Not quite", box.inner_text()) is not None), box.inner_text()
 
 
 def match(chooser: Any, right: str, good: bool) -> None:
-    options = [one.replace("\xa0", " ").strip() for one in chooser.locator("option").all_inner_texts()]
+    options = [option.replace("\xa0", " ").strip() for option in chooser.locator("option").all_inner_texts()]
     fits: Callable[[str], bool] = lambda one: (one[3:] == right) == good and one[:1] in LETTERS and one[1:2] == ")"  # noqa: E731
-    chooser.select_option(index=next(place for place, one in enumerate(options) if fits(one)))
+    chooser.select_option(index=next(place for place, option in enumerate(options) if fits(option)))
 
 
 def order(box: Any, items: list[str], good: bool) -> None:
     """Move each line up to its place; to be wrong, the last one comes first."""
-    wanted = items if good else [items[-1], *items[:-1]]
+    target = items if good else [items[-1], *items[:-1]]
 
     def shown() -> list[str]:
         lines = box.locator(".bugzoo-form .widget-hbox .bugzoo-status").all_inner_texts()
-        return [one.split(". ", 1)[1].strip() for one in lines]
+        return [status.split(". ", 1)[1].strip() for status in lines]
 
-    for place, line in enumerate(wanted):
+    for place, line in enumerate(target):
         for at in range(shown().index(line), place, -1):
             box.locator(".widget-hbox").nth(at).locator("button", has_text="up").click()
             assert until(lambda at=at, line=line: shown()[at - 1] == line), shown()
@@ -101,9 +101,9 @@ def order(box: Any, items: list[str], good: bool) -> None:
 
 def case_of(asked: Lesson, variable: str) -> Scenario:
     """Return the case that a cell `variable = lab.case(...)` names."""
-    found = re.search(rf'(?m)^{variable} = lab\.case\("([^"]+)"\)', "\n".join(cell.text for cell in asked.cells))
-    assert found, variable
-    return bugzoo_lab.case(found[1])
+    definition = re.search(rf'(?m)^{variable} = lab\.case\("([^"]+)"\)', "\n".join(cell.text for cell in asked.cells))
+    assert definition, variable
+    return bugzoo_lab.case(definition[1])
 
 
 def hand_in(lab: Any, name: str, case: Scenario, way: str) -> None:
@@ -111,16 +111,16 @@ def hand_in(lab: Any, name: str, case: Scenario, way: str) -> None:
     [(fault, params)] = case.specs
     accepted = [case.healthy().source, *repairs.repairs(case.source, fault, params).values()]
     step = onset(fault, params, case.source, case.ranks)
-    wanted = diagnosis.right(fault, params, case.source, accepted, choices(fault, case.ticket), step)
+    solution = diagnosis.right(fault, params, case.source, accepted, choices(fault, case.ticket), step)
     form = lab.show(name)
-    causes = [one.strip() for one in form.locator(".widget-radio-box").first.locator("label").all_inner_texts()]
+    causes = [label.strip() for label in form.locator(".widget-radio-box").first.locator("label").all_inner_texts()]
     good = way == "right"
-    cause = next(place for place, one in enumerate(causes) if (one in wanted.causes) == good)
+    cause = next(place for place, label in enumerate(causes) if (label in solution.causes) == good)
     form.locator(".widget-radio-box").first.locator("label").nth(cause).click()
-    letter = wanted.test.letter if good else next(one for one in "ABCD" if one != wanted.test.letter)
+    letter = solution.test.letter if good else next(label for label in "ABCD" if label != solution.test.letter)
     form.locator(".widget-radio-box").nth(1).locator("label", has_text=f"{letter})").click()
-    form.locator("select").select_option(index=wanted.places[0][0] if good else 1)
-    step = wanted.step[1] if wanted.step else shown_by_the_run(case)
+    form.locator("select").select_option(index=solution.places[0][0] if good else 1)
+    step = solution.step[1] if solution.step else shown_by_the_run(case)
     if step is not None:
         form.locator("input[type=text]").first.fill(str(step if good else step + 50))
     form.locator("button", has_text="Hand in").click()
@@ -152,12 +152,12 @@ def exercise(lab: Any, asked: Exercise, way: str) -> None:
                 guess(lab, asked, way, of)
         elif name == "form":
             for of in range(len(asked.faults)):
-                wanted = right(asked, of)
+                solution = right(asked, of)
                 form = lab.show(name).locator(".bugzoo-form").nth(of)
-                place = wanted.places[0][0] if way == "right" and not asked.trap else 0 if way == "right" else 1
+                place = solution.places[0][0] if way == "right" and not asked.trap else 0 if way == "right" else 1
                 form.locator("select").select_option(index=place)
-                if way == "right" and wanted.step:
-                    form.locator("input[type=text]").first.fill(str(wanted.step[0]))
+                if way == "right" and solution.step:
+                    form.locator("input[type=text]").first.fill(str(solution.step[0]))
                 form.locator("button", has_text="Hand in").click()
                 says(form, "Saved at")
     assert lab.errors() == []
@@ -165,19 +165,19 @@ def exercise(lab: Any, asked: Exercise, way: str) -> None:
 
 def five(lab: Any, asked: Exercise, way: str) -> None:
     """Go through a *five*: open one view of each run by clicks, fill in the form, hand in, read the debrief."""
-    wanted = fives.filled(asked)
-    for cell in (one for one in json.loads(build(asked))["cells"] if one["cell_type"] == "code"):
+    solution = fives.filled(asked)
+    for cell in (part for part in json.loads(build(asked))["cells"] if part["cell_type"] == "code"):
         name = cell["id"]
         lab.show(name)
         lab.run_cell(name, SECONDS)
         if name == "readings":
             box = lab.show(name)
-            box.locator("select").select_option(label=wanted["reading"])
+            box.locator("select").select_option(label=solution["reading"])
             for place in range(1, fives.RUNS + 1):
                 box.locator("button", has_text=f"run {place}").click()
                 says(box, f"Readings opened: {place},")
         elif name == "form":
-            answer_five(lab.show(name), wanted, way == "right")
+            answer_five(lab.show(name), solution, way == "right")
     assert lab.errors() == []
 
 
@@ -193,12 +193,14 @@ def answer_five(form: Any, wanted: dict[str, Any], good: bool) -> None:
 
 def guess(lab: Any, asked: Exercise, way: str, of: int = 0) -> None:
     """Choose a cause and its test, and keep both; of two forms in the one at that place."""
-    form, wanted = lab.show("hypothesis").locator(".bugzoo-form").nth(of), right(asked, of)
-    causes = [one.strip() for one in form.locator(".bugzoo-is-cause label").all_inner_texts()]
-    place = next(place for place, one in enumerate(causes) if one and (one in wanted.causes) == (way == "right"))
+    form, solution = lab.show("hypothesis").locator(".bugzoo-form").nth(of), right(asked, of)
+    causes = [label.strip() for label in form.locator(".bugzoo-is-cause label").all_inner_texts()]
+    place = next(
+        place for place, label in enumerate(causes) if label and (label in solution.causes) == (way == "right")
+    )
     form.locator(".bugzoo-is-cause label").nth(place).click()
     tests = form.locator(".bugzoo-is-test label")
-    letter = wanted.test.letter if way == "right" else "A"
+    letter = solution.test.letter if way == "right" else "A"
     if until(lambda: tests.count() > 0, 10):
         tests.filter(has_text=f"{letter})").first.click()
     form.locator("button", has_text="Keep").click()

@@ -63,27 +63,31 @@ def bugzoo(*words, cwd):
 def test_a_shorter_script_shows_the_same_and_the_folder_says_where(tmp_path):
     text = BROKEN if overlay.impossible() else WRITES  # without an overlay a script that writes is not run again
     (tmp_path / "train.py").write_text(text)
-    done = bugzoo("train.py", "-o", "report", "--json", "found.json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "found.json").read_text())
-    assert found["cause"] == "loss/double_softmax" and found["shown"] and found["lines"] < 27
+    process = bugzoo("train.py", "-o", "report", "--json", "found.json", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    summary = json.loads((tmp_path / "found.json").read_text())
+    assert summary["cause"] == "loss/double_softmax" and summary["shown"] and summary["lines"] < 27
     minimal = (tmp_path / "report" / "minimal.py").read_text()
     assert "unused" not in minimal and "print" not in minimal and "softmax" in minimal
     assert (tmp_path / "report" / "original.py").read_text() == text
     assert checkup(tmp_path / "report" / "minimal.py").suspects[0].cause == "loss/double_softmax"
-    said = (tmp_path / "report" / "report.md").read_text()
-    assert "setting: `WIDTH = 32`" in said and "torch: " in said and "first batch: (32, 8) float32, sha256 " in said
-    assert "double_softmax" in said and "line " in said
-    both = json.loads((tmp_path / "report" / "checkup.json").read_text())
-    assert both["original"]["suspects"][0]["cause"] == both["minimal"]["suspects"][0]["cause"]
+    markdown = (tmp_path / "report" / "report.md").read_text()
+    assert (
+        "setting: `WIDTH = 32`" in markdown
+        and "torch: " in markdown
+        and "first batch: (32, 8) float32, sha256 " in markdown
+    )
+    assert "double_softmax" in markdown and "line " in markdown
+    checkups = json.loads((tmp_path / "report" / "checkup.json").read_text())
+    assert checkups["original"]["suspects"][0]["cause"] == checkups["minimal"]["suspects"][0]["cause"]
     assert {path.name for path in tmp_path.iterdir()} == {"train.py", "report", "found.json"}, "none of its rows"
 
 
 @pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_crash_is_kept_with_its_message(tmp_path):
-    done = bugzoo(str(ROOT / "crashes" / "deep_linear.py"), "-o", "report", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    process = bugzoo(str(ROOT / "crashes" / "deep_linear.py"), "-o", "report", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
     minimal = tmp_path / "report" / "minimal.py"
     ran = subprocess.run([sys.executable, str(minimal)], capture_output=True, text=True)
     assert "32x64 and 48x128" in ran.stderr and "optimizer" not in minimal.read_text()
@@ -97,8 +101,8 @@ def test_a_folder_that_is_not_empty_is_left_alone(tmp_path, monkeypatch, capsys)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as end:
         main(["bug-report", "train.py", "-o", "report"])
-    said = capsys.readouterr().err
-    assert end.value.code == 2 and "not empty" in said and "Traceback" not in said
+    message = capsys.readouterr().err
+    assert end.value.code == 2 and "not empty" in message and "Traceback" not in message
     assert [file.name for file in (tmp_path / "report").iterdir()] == ["notes.txt"]
 
 

@@ -16,15 +16,15 @@ from tests.sampling import only_in_prove
 
 
 def test_list_json_is_an_array_of_objects_with_ids(bugzoo):
-    found = json.loads(bugzoo("list", "--json").out)
-    ids = {row["id"] for row in found}
+    rows = json.loads(bugzoo("list", "--json").out)
+    ids = {row["id"] for row in rows}
     assert set(faults.catalogue()) | set(programs.names()) | set(diagnostics.names()) <= ids
-    assert all(row["kind"] and row["title"] for row in found)
+    assert all(row["kind"] and row["title"] for row in rows)
 
 
 def test_list_one_kind(bugzoo):
-    found = json.loads(bugzoo("list", "programs", "--json").out)
-    assert {row["id"] for row in found} == set(programs.names())
+    rows = json.loads(bugzoo("list", "programs", "--json").out)
+    assert {row["id"] for row in rows} == set(programs.names())
     text = bugzoo("list", "faults").out
     assert all(fault in text for fault in faults.catalogue())
     assert "double_normalisation" in bugzoo("list", "instruments").out
@@ -34,15 +34,15 @@ def test_list_exercises_says_level_and_minutes(bugzoo):
     from bugzoo.grading import effort
     from bugzoo.grading.exercises import exercises
 
-    found = {row["id"]: row for row in json.loads(bugzoo("list", "exercises", "--json").out)}
-    assert {name: row["level"] for name, row in found.items()} == {
-        name: effort.level(one) for name, one in exercises().items()
+    rows = {row["id"]: row for row in json.loads(bugzoo("list", "exercises", "--json").out)}
+    assert {name: row["level"] for name, row in rows.items()} == {
+        name: effort.level(exercise) for name, exercise in exercises().items()
     }
-    assert all(row["minutes"] % 5 == 0 < row["minutes"] for row in found.values())
+    assert all(row["minutes"] % 5 == 0 < row["minutes"] for row in rows.values())
     lines = [line.split() for line in bugzoo("list", "exercises").out.splitlines()]
-    shown = {words[0]: words[1:3] for words in lines if words and words[0] in found}
-    assert shown == {name: [str(row["level"]), str(row["minutes"])] for name, row in found.items()}
-    row = found["04_flat_loss"]
+    columns = {words[0]: words[1:3] for words in lines if words and words[0] in rows}
+    assert columns == {name: [str(row["level"]), str(row["minutes"])] for name, row in rows.items()}
+    row = rows["04_flat_loss"]
     assert f"level {row['level']} of 5, about {row['minutes']} minutes" in bugzoo("show", "04").out
 
 
@@ -69,11 +69,11 @@ def test_show(bugzoo, name):
 
 
 def test_show_says_which_look_alikes_cannot_be_shown(bugzoo, monkeypatch):
-    known, *_, planned = (one.other for one in faults.load("loop/stale_gradients").look_alikes)
+    existing, *_, planned = (look_alike.other for look_alike in faults.load("loop/stale_gradients").look_alikes)
     fewer = {name: row for name, row in listing._faults().items() if name != planned}
     monkeypatch.setattr(listing, "_faults", lambda: fewer)
-    said = " ".join(bugzoo("show", "loop/stale_gradients").out.split())
-    assert f"{planned} (not in" in said and known in said and f"{known} (not in" not in said
+    text = " ".join(bugzoo("show", "loop/stale_gradients").out.split())
+    assert f"{planned} (not in" in text and existing in text and f"{existing} (not in" not in text
 
 
 @pytest.mark.slow
@@ -145,11 +145,11 @@ def test_new_fault_is_taken_by_the_loader(bugzoo, tmp_path, monkeypatch):
     assert "bugzoo verify loop/brand_new" in called.out
     monkeypatch.syspath_prepend(str(tmp_path))
     try:
-        found = walk(importlib.import_module("own_faults"))
+        loaded = walk(importlib.import_module("own_faults"))
     finally:
         for name in [name for name in sys.modules if name.startswith("own_faults")]:
             del sys.modules[name]
-    assert list(found) == ["loop/brand_new"]
+    assert list(loaded) == ["loop/brand_new"]
     assert bugzoo("new", "fault", "loop/brand_new", "--folder", str(package)).code == 2, "nothing is overwritten"
 
 

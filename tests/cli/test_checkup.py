@@ -107,15 +107,15 @@ def test_the_report_has_the_shape_that_machines_rely_on(checkup, tmp_path, monke
     """A child that lives on is ended with the script."""
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    code, found, error = checkup(write(tmp_path, STALE + "import os, time\nif os.fork() == 0:\n    time.sleep(300)\n"))
+    code, report, error = checkup(write(tmp_path, STALE + "import os, time\nif os.fork() == 0:\n    time.sleep(300)\n"))
     assert left_behind() == []
     assert code == 0, error
-    assert found["outcome"] == "found"
-    assert set(found["suspects"][0]) == {
+    assert report["outcome"] == "found"
+    assert set(report["suspects"][0]) == {
         "cause", "score", "reason", "file", "line", "instruments", "explained_by", "instead_of", "next_test",
     }  # fmt: skip
-    assert (found["suspects"][0]["cause"], found["suspects"][0]["line"]) == ("loop/stale_gradients", 9)
-    assert all(set(item) == {"instrument", "why"} for item in found["not_checked"])
+    assert (report["suspects"][0]["cause"], report["suspects"][0]["line"]) == ("loop/stale_gradients", 9)
+    assert all(set(item) == {"instrument", "why"} for item in report["not_checked"])
 
 
 @pytest.mark.slow
@@ -123,14 +123,14 @@ def test_the_first_and_the_last_line_say_what_becomes_of_what_it_writes(bugzoo, 
     if why := overlay.impossible():
         pytest.skip(why)
     file = tmp_path / write(tmp_path, TRAIN + "open('out.txt', 'w').write('x' * 40)\n")
-    said = bugzoo("checkup", str(file))
-    assert f"running {file}; files that it writes are discarded (--keep FOLDER copies them)" in said.err.replace(
+    called = bugzoo("checkup", str(file))
+    assert f"running {file}; files that it writes are discarded (--keep FOLDER copies them)" in called.err.replace(
         "\n", " "
     )
-    assert "Discarded: files that the script wrote (40 bytes)" in said.out and not (tmp_path / "out.txt").exists()
-    kept = bugzoo("checkup", str(file), "--keep", str(tmp_path / "kept"), "--no-rerun", "--all")
-    assert "Copied: 1 file that" in kept.out and (tmp_path / "kept" / "out.txt").read_text() == "x" * 40
-    assert "as --no-rerun asks" in kept.out
+    assert "Discarded: files that the script wrote (40 bytes)" in called.out and not (tmp_path / "out.txt").exists()
+    copied = bugzoo("checkup", str(file), "--keep", str(tmp_path / "kept"), "--no-rerun", "--all")
+    assert "Copied: 1 file that" in copied.out and (tmp_path / "kept" / "out.txt").read_text() == "x" * 40
+    assert "as --no-rerun asks" in copied.out
     again = bugzoo("checkup", str(file), "--keep", str(tmp_path / "kept"))
     assert again.code == 2 and "Name a new folder" in again.err
 
@@ -181,13 +181,13 @@ for step in range(40):
 def test_a_broken_contract_is_a_suspect_with_its_effect_and_silent_with_a_reason(bugzoo, tmp_path):
     target = str(tmp_path / "train.py")
     write(tmp_path, CONTRACT.replace("LOGS", "softmax").replace("COMMENT", ""))
-    said = bugzoo("checkup", target, "--json", "-")
-    first = json.loads(said.out)["suspects"][0]
+    called = bugzoo("checkup", target, "--json", "-")
+    first = json.loads(called.out)["suspects"][0]
     assert (first["cause"], first["line"], first["score"]) == ("contracts/kl_div_input", 7, 1.0)
     assert "docs.pytorch.org" in bugzoo("checkup", target).out
     write(tmp_path, CONTRACT.replace("LOGS", "softmax").replace("COMMENT", "  # bugzoo: ok kl_div_input a density"))
-    found = bugzoo("checkup", target, "--all")
-    assert "kl_div_input is silenced there: a density" in found.out and "score 1.00" not in found.out
+    silenced = bugzoo("checkup", target, "--all")
+    assert "kl_div_input is silenced there: a density" in silenced.out and "score 1.00" not in silenced.out
     write(tmp_path, CONTRACT.replace("LOGS", "log_softmax").replace("COMMENT", ""))
     assert json.loads(bugzoo("checkup", target, "--json", "-").out)["findings"] == []
 
@@ -197,25 +197,26 @@ def test_what_a_library_warns_of_is_told_with_the_line_of_the_script(bugzoo, tmp
     target = str(tmp_path / "train.py")
     text = TRAIN.replace("for i", "rate = torch.optim.lr_scheduler.StepLR(opt, 9)\nfor i")
     write(tmp_path, text.replace("    x = torch", "    if i == 0: rate.step()\n    x = torch"))
-    found = json.loads(bugzoo("checkup", target, "--json", "-", "--no-rerun").out)
-    (one,) = [warning for warning in found["warned"] if "before `optimizer.step()`" in warning["message"]]
-    assert (one["kind"], one["line"]) == ("UserWarning", 7)
+    report = json.loads(bugzoo("checkup", target, "--json", "-", "--no-rerun").out)
+    (entry,) = [warning for warning in report["warned"] if "before `optimizer.step()`" in warning["message"]]
+    assert (entry["kind"], entry["line"]) == ("UserWarning", 7)
     page = tmp_path / "report.html"
-    told = bugzoo("checkup", target, "--no-rerun", "--html", str(page)).out
-    assert "A library warned:\n  line 7: Detected call of" in told
+    printed = bugzoo("checkup", target, "--no-rerun", "--html", str(page)).out
+    assert "A library warned:\n  line 7: Detected call of" in printed
     assert "Warnings of libraries" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
 def test_a_demand_that_could_not_be_looked_at_says_so_under_all(bugzoo, tmp_path):
     target = str(tmp_path / "train.py")
-    mine = "F.kl_div = lambda p, q, **more: (q * (q.log() - p)).sum()\nlayer ="
-    write(tmp_path, CONTRACT.replace("LOGS", "softmax").replace("COMMENT", "").replace("layer =", mine))
-    found = json.loads(bugzoo("checkup", target, "--json", "-", "--no-rerun").out)
-    assert set(found["stepped_aside"]) >= {"contracts/kl_div_input"} and found["findings"] == []
-    told = " ".join(bugzoo("checkup", target, "--all", "--no-rerun").out.split())
+    replacement = "F.kl_div = lambda p, q, **more: (q * (q.log() - p)).sum()\nlayer ="
+    write(tmp_path, CONTRACT.replace("LOGS", "softmax").replace("COMMENT", "").replace("layer =", replacement))
+    report = json.loads(bugzoo("checkup", target, "--json", "-", "--no-rerun").out)
+    assert set(report["stepped_aside"]) >= {"contracts/kl_div_input"} and report["findings"] == []
+    printed = " ".join(bugzoo("checkup", target, "--all", "--no-rerun").out.split())
     assert (
-        "contracts/kl_div_input could not judge a call: the script replaces `kl_div` by a function of its own" in told
+        "contracts/kl_div_input could not judge a call: the script replaces `kl_div` by a function of its own"
+        in printed
     )
 
 
@@ -281,8 +282,8 @@ def test_git_finds_the_commit_that_broke_the_training(tmp_path):
         write(tmp_path, text)
         git("add", "."), git("commit", "-m", f"commit {number}")
     git("bisect", "start", "HEAD", "HEAD~4")
-    said = git("bisect", "run", sys.executable, "-m", "bugzoo", "verdict", "train.py")
-    assert re.search(r"is the first bad commit\n.*^    commit 1$", said, re.DOTALL | re.MULTILINE), said
+    printed = git("bisect", "run", sys.executable, "-m", "bugzoo", "verdict", "train.py")
+    assert re.search(r"is the first bad commit\n.*^    commit 1$", printed, re.DOTALL | re.MULTILINE), printed
 
 
 def suspect(cause, **stands):
@@ -290,13 +291,13 @@ def suspect(cause, **stands):
 
 
 def test_a_reading_is_told_without_a_cause_and_all_says_what_it_could_be():
-    one = Measured("overfit_one_batch", "the loss plateaus", ("loss/double_softmax", "fit/capacity_too_small"))
+    first = Measured("overfit_one_batch", "the loss plateaus", ("loss/double_softmax", "fit/capacity_too_small"))
     other = Measured("loss_spikes", "a step jumps")
-    report = Report("train.py", "nothing", readings=[one, other, other, other])
-    told = examine.tell(report, {})
-    assert told.startswith("train.py: no cause named")
-    assert "Measured, and too little to name a cause:\n  - the loss plateaus.\n    test   " in told
-    assert "double_softmax" not in told and "1 more: `--all` lists them." in told
+    report = Report("train.py", "nothing", readings=[first, other, other, other])
+    text = examine.tell(report, {})
+    assert text.startswith("train.py: no cause named")
+    assert "Measured, and too little to name a cause:\n  - the loss plateaus.\n    test   " in text
+    assert "double_softmax" not in text and "1 more: `--all` lists them." in text
     assert "loss/double_softmax, fit/capacity_too_small" in examine.tell(report, {}, every=True)
     assert examine.as_json(report, {})["readings"][0] == {
         "instrument": "overfit_one_batch",
@@ -319,8 +320,8 @@ def test_what_the_first_explains_stands_with_it_and_what_remains_has_a_number_an
     assert "or     fit/capacity_too_small (score 0.50): same evidence as loss/double_softmax" in first
     assert tests["loss/double_softmax"].against == "fit/capacity_too_small", "before all against what is suspected too"
     assert "test " in second and "lr_too_low" not in second
-    told = {one["cause"]: one["next_test"] for one in examine.as_json(report, tests)["suspects"]}
-    assert told["optimizer/lr_too_low"] is None and set(told["loss/double_softmax"]) == {
+    next_tests = {entry["cause"]: entry["next_test"] for entry in examine.as_json(report, tests)["suspects"]}
+    assert next_tests["optimizer/lr_too_low"] is None and set(next_tests["loss/double_softmax"]) == {
         "test", "against", "if_this", "if_other",
     }  # fmt: skip
 
@@ -341,17 +342,19 @@ def test_ctrl_c_judges_what_was_seen(start, tmp_path):
         server.accept()[0].close()
     os.kill(process.pid, signal.SIGINT)
     out, error = process.communicate(timeout=60)
-    found = json.loads(out)
+    report = json.loads(out)
     assert process.returncode in (0, 130), error
-    assert found["run"]["outcome"] == "stopped" and found["suspects"][0]["cause"] == "loop/stale_gradients"
+    assert report["run"]["outcome"] == "stopped" and report["suspects"][0]["cause"] == "loop/stale_gradients"
 
 
 @pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_an_endless_loop_is_judged_on_what_was_seen(checkup, tmp_path):
-    code, found, _ = checkup("--seconds", "4", write(tmp_path, ENDLESS))
-    assert code == 0 and found["run"]["outcome"] == "timed_out" and "the time limit stopped the script" in found["why"]
-    assert found["suspects"][0]["cause"] == "loop/stale_gradients"
+    code, report, _ = checkup("--seconds", "4", write(tmp_path, ENDLESS))
+    assert (
+        code == 0 and report["run"]["outcome"] == "timed_out" and "the time limit stopped the script" in report["why"]
+    )
+    assert report["suspects"][0]["cause"] == "loop/stale_gradients"
 
 
 MISTAKES = {
@@ -365,14 +368,14 @@ MISTAKES = {
 
 @pytest.mark.parametrize("kind", MISTAKES)
 def test_a_users_mistake_is_one_message_and_code_2(checkup, tmp_path, kind):
-    content, said = MISTAKES[kind]
+    content, message = MISTAKES[kind]
     path = tmp_path / ("train.ipynb" if kind == "notebook" else "train.py")
     if content is None:
         path.mkdir()
     elif content is not ...:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    code, found, error = checkup(path.name)
-    assert (code, found) == (2, None) and said in error and "Traceback" not in error
+    code, report, error = checkup(path.name)
+    assert (code, report) == (2, None) and message in error and "Traceback" not in error
 
 
 ENDINGS = {
@@ -396,31 +399,31 @@ ENDINGS = {
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ENDINGS)
 def test_whatever_a_script_does_ends_in_a_report(checkup, tmp_path, kind):
-    text, outcome, said = ENDINGS[kind]
+    text, outcome, reason = ENDINGS[kind]
     write(tmp_path, "x = 1\n", "beside.py"), write(tmp_path, "1 2 3\n", "data.txt")
-    code, found, error = checkup(write(tmp_path, text))
+    code, report, error = checkup(write(tmp_path, text))
     assert code == 0, error
-    assert found["outcome"] == outcome and found["suspects"] == [] and said in found["why"]
+    assert report["outcome"] == outcome and report["suspects"] == [] and reason in report["why"]
 
 
 @pytest.mark.slow
 def test_arguments_and_folder_are_the_second_runs_as_well(checkup, tmp_path):
     text = ARGUMENTS + "open('data.txt').read()\n" + TRAIN.replace("range(60)", "range(given.epochs)")
     write(tmp_path, "1 2 3\n", "data.txt")
-    code, found, _ = checkup(write(tmp_path, text), "--", "--epochs", "20")
-    assert code == 0 and found["outcome"] == "nothing" and found["run"]["steps"] == 20
-    assert "determinism" not in [item["instrument"] for item in found["not_checked"]]
+    code, report, _ = checkup(write(tmp_path, text), "--", "--epochs", "20")
+    assert code == 0 and report["outcome"] == "nothing" and report["run"]["steps"] == 20
+    assert "determinism" not in [item["instrument"] for item in report["not_checked"]]
 
 
 @pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_two_ranks_that_agree_are_fine(checkup, tmp_path):
-    code, found, _ = checkup("--ranks", "2", write(tmp_path, TWO_RANKS))
-    assert code == 0 and found["outcome"] == "nothing", found
-    assert "rank_check" not in [item["instrument"] for item in found["not_checked"]]
+    code, report, _ = checkup("--ranks", "2", write(tmp_path, TWO_RANKS))
+    assert code == 0 and report["outcome"] == "nothing", report
+    assert "rank_check" not in [item["instrument"] for item in report["not_checked"]]
 
 
 @pytest.mark.slow
 def test_two_ranks_are_compared(checkup, tmp_path):
-    found = checkup("--ranks", "2", write(tmp_path, TWO_RANKS), "--", "apart")[1]
-    assert found["suspects"][0]["cause"] == "distributed/unsynchronised_model", found
+    report = checkup("--ranks", "2", write(tmp_path, TWO_RANKS), "--", "apart")[1]
+    assert report["suspects"][0]["cause"] == "distributed/unsynchronised_model", report

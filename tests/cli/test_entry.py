@@ -53,9 +53,9 @@ def test_every_command_speaks_json():
     from bugzoo.cli import app, commands
 
     commands()
-    found = dict(leaves(typer.main.get_command(app)))
-    assert len(found) > 15
-    for path, command in found.items():
+    table = dict(leaves(typer.main.get_command(app)))
+    assert len(table) > 15
+    for path, command in table.items():
         options = [word for param in command.params for word in param.opts]
         assert "--json" in options, f"bugzoo {' '.join(path)} has no --json"
 
@@ -87,9 +87,9 @@ def test_version(bugzoo):
 @pytest.mark.parametrize("words", ["list", "list --json", "source mlp"])
 def test_a_full_disk_behind_stdout_is_one_message(words):
     shell = f"{sys.executable} -m bugzoo {words} > /dev/full"
-    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2
-    assert done.stderr == "bugzoo: The output could not be written: No space left on device.\n"
+    process = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
+    assert process.returncode == 2
+    assert process.stderr == "bugzoo: The output could not be written: No space left on device.\n"
 
 
 def test_json_into_a_pipe_leaves_the_pipe_there(bugzoo, tmp_path):
@@ -124,8 +124,8 @@ def test_listing_loads_no_torch():
         "heavy = ('torch', 'matplotlib', 'plotly', 'anywidget', 'sklearn', 'IPython')\n"
         "print('heavy:', [name for name in heavy if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.splitlines()[-1] == "heavy: []"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert process.stdout.splitlines()[-1] == "heavy: []"
 
 
 WRONG = [
@@ -152,15 +152,15 @@ def test_what_is_wrong_with_a_file_is_told_before_torch_is_loaded(tmp_path):
         "    try: main(line.split())\n"
         "    except SystemExit as stop: print(stop.code, [n for n in ('torch', 'numpy') if n in sys.modules], line)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
-    assert done.stdout.splitlines() == [f"2 [] {line}" for line in WRONG], done.stderr
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert process.stdout.splitlines() == [f"2 [] {line}" for line in WRONG], process.stderr
 
 
 def test_nothing_is_imported_before_ctrl_c_is_heard():
     """What Python itself does before our first line is out of our hands; nothing of ours makes that time longer."""
     code = "import os, sys; before = set(sys.modules); import bugzoo.__main__; print(sorted(set(sys.modules) - before))"
-    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert done.stdout.split() == ["['bugzoo',", "'bugzoo.__main__']"]
+    process = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert process.stdout.split() == ["['bugzoo',", "'bugzoo.__main__']"]
 
 
 def test_help_starts_quickly():
@@ -179,8 +179,8 @@ def test_ctrl_c_while_a_text_is_executed_ends_with_130(tmp_path):
         "cli.commands()\ncli.app = cut\ncli.main(['list'])\n"
     )
     command = [sys.executable, "-m", "pressed"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 130 and done.stderr == "\nbugzoo: stopped.\n"
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert process.returncode == 130 and process.stderr == "\nbugzoo: stopped.\n"
 
 
 def test_ctrl_c_that_a_library_swallowed_is_no_traceback():
@@ -192,5 +192,5 @@ def test_ctrl_c_that_a_library_swallowed_is_no_traceback():
         "    except KeyboardInterrupt:\n        raise AttributeError('module has no attribute') from None\n"
         "cli.commands()\ncli.app = half\ncli.main(['list'])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 130 and done.stderr == "\nbugzoo: stopped.\n"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert process.returncode == 130 and process.stderr == "\nbugzoo: stopped.\n"

@@ -32,12 +32,12 @@ def test_reset_keeps_every_version_and_says_so(bugzoo: Bugzoo, tmp_path: Path) -
     build(tmp_path)
     file = tmp_path / "exercises" / f"{NAME}.ipynb"
     handed_out = file.read_text()
-    for number, mine in enumerate(("my first try", "my second try")):
-        file.write_text(mine)
+    for number, attempt in enumerate(("my first try", "my second try")):
+        file.write_text(attempt)
         called = bugzoo("exercises", "reset", "07", "--folder", str(tmp_path))
-        kept = file.with_suffix(f".before{number + 1 if number else ''}.ipynb")
-        assert called.code == 0 and f"your version: {kept}" in called.out
-        assert file.read_text() == handed_out and kept.read_text() == mine
+        backup = file.with_suffix(f".before{number + 1 if number else ''}.ipynb")
+        assert called.code == 0 and f"your version: {backup}" in called.out
+        assert file.read_text() == handed_out and backup.read_text() == attempt
     untouched = bugzoo("exercises", "reset", NAME, "--folder", str(tmp_path / "exercises"))
     assert "your version" not in untouched.out and len(list(file.parent.iterdir())) == len(exercises()) + 2
 
@@ -90,26 +90,26 @@ def test_instructor_leaves_a_configuration_alone(bugzoo: Bugzoo, tmp_path: Path)
 
 
 def test_check_says_what_is_not_proved(bugzoo: Bugzoo, monkeypatch: Any) -> None:
-    asked = []
+    calls = []
     for problems, code in (([], 0), (["the solution does not pass"], 1)):
         report = CheckReport([Proof(NAME, False, problems=problems)], 1.0, 3, 3)
-        monkeypatch.setattr(room, "check", lambda names, *_, report=report, **__: asked.append(list(names)) or report)
+        monkeypatch.setattr(room, "check", lambda names, *_, report=report, **__: calls.append(list(names)) or report)
         called = bugzoo("check", NAME)
         assert called.code == code and all(f"{NAME}: {text}" in called.out for text in problems)
-        found = json.loads(bugzoo("check", NAME, "--json").out)
-        assert found["ok"] == (code == 0) and found["proofs"][0]["problems"] == problems
-    assert asked == [[NAME]] * 4
+        answer = json.loads(bugzoo("check", NAME, "--json").out)
+        assert answer["ok"] == (code == 0) and answer["proofs"][0]["problems"] == problems
+    assert calls == [[NAME]] * 4
 
 
 def test_check_counts_halves_and_leaves_out_what_is_not_tried(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = {"kind": "half", "status": "wrong"}
-    halves = [told | {"name": str(share), "share": share, "problems": [] if share == 0.5 else ["too little"]}
+    trial = {"kind": "half", "status": "wrong"}
+    halves = [trial | {"name": str(share), "share": share, "problems": [] if share == 0.5 else ["too little"]}
               for share in (0.5, 0.5, 0.4)]  # fmt: skip
-    for trials, wanted in ((halves, "2 of 3"), ([], "")):
+    for trials, phrase in ((halves, "2 of 3"), ([], "")):
         report = CheckReport([Proof(NAME, False, trials=trials)], 1.0, 3, 3)
         monkeypatch.setattr(room, "check", lambda *_, report=report, **__: report)
-        said = bugzoo("check", NAME).out
-        assert "0 of 0" not in said and ("half earns half" in said) == bool(wanted) and wanted in said
+        printed = bugzoo("check", NAME).out
+        assert "0 of 0" not in printed and ("half earns half" in printed) == bool(phrase) and phrase in printed
 
 
 def test_check_of_nothing_known(bugzoo: Bugzoo) -> None:
@@ -130,8 +130,8 @@ def test_ctrl_c_ends_a_check_and_leaves_nothing(tmp_path: Path) -> None:
             time.sleep(0.1)
         time.sleep(3)
         checking.send_signal(signal.SIGINT)
-        said = checking.communicate(timeout=120)[1]
-    assert checking.returncode == 130, said
-    assert "Traceback" not in said
+        errors = checking.communicate(timeout=120)[1]
+    assert checking.returncode == 130, errors
+    assert "Traceback" not in errors
     left = {path.name for path in Path(places["TMPDIR"]).iterdir() if not path.name.startswith("torchinductor_")}
     assert left == set()  # torch's own cache folder is torch's

@@ -37,8 +37,8 @@ def files(folder: Path) -> list[str]:
 
 
 def test_copies_lessons_and_exercises(source, tmp_path):
-    done = copy_to(tmp_path / "lab")
-    assert sorted(done.new) == ["exercises/01_two.ipynb", "notebooks/03_one.ipynb"]
+    copied = copy_to(tmp_path / "lab")
+    assert sorted(copied.new) == ["exercises/01_two.ipynb", "notebooks/03_one.ipynb"]
     assert files(tmp_path / "lab") == [material.MANIFEST, "exercises/01_two.ipynb", "notebooks/03_one.ipynb"]
     copy_to(tmp_path / "lab", solutions=True)
     assert "solutions/01_two.ipynb" in files(tmp_path / "lab")
@@ -50,13 +50,13 @@ def test_a_changed_file_is_kept_and_an_untouched_one_updated(source, tmp_path):
     (lab / "notebooks/03_one.ipynb").write_text("mine")
     for name in ("notebooks/03_one.ipynb", "exercises/01_two.ipynb"):
         (source / name).write_text(f"newer {name}")
-    done = copy_to(lab)
-    assert done.kept == ["notebooks/03_one.ipynb"]
-    assert done.updated == ["exercises/01_two.ipynb"]
+    copied = copy_to(lab)
+    assert copied.kept == ["notebooks/03_one.ipynb"]
+    assert copied.updated == ["exercises/01_two.ipynb"]
     assert (lab / "notebooks/03_one.ipynb").read_text() == "mine"
     assert (lab / "exercises/01_two.ipynb").read_text().startswith("newer")
-    done = copy_to(lab, beside=True)
-    assert done.beside == ["notebooks/03_one.new.ipynb"]
+    copied = copy_to(lab, beside=True)
+    assert copied.beside == ["notebooks/03_one.new.ipynb"]
     assert (lab / "notebooks/03_one.ipynb").read_text() == "mine"
     assert (lab / "notebooks/03_one.new.ipynb").read_text().startswith("newer")
 
@@ -73,8 +73,8 @@ def test_work_on_the_newest_version_is_not_called_old(bugzoo, source, tmp_path):
 def test_a_changed_new_version_is_kept_too(bugzoo, source, tmp_path):
     lab = tmp_path / "lab"
     copy_to(lab)
-    mine, beside = lab / "notebooks/03_one.ipynb", lab / "notebooks/03_one.new.ipynb"
-    mine.write_text("mine")
+    notebook, beside = lab / "notebooks/03_one.ipynb", lab / "notebooks/03_one.new.ipynb"
+    notebook.write_text("mine")
     (source / "notebooks/03_one.ipynb").write_text("version 2")
     assert "--update" in bugzoo("lab", str(lab), "--no-open").out
     assert "newer version written" in bugzoo("lab", str(lab), "--no-open", "--update").out
@@ -85,7 +85,7 @@ def test_a_changed_new_version_is_kept_too(bugzoo, source, tmp_path):
     (source / "notebooks/03_one.ipynb").write_text("version 4")
     called = bugzoo("lab", str(lab), "--no-open", "--update")
     assert "so it is kept" in called.out
-    assert (mine.read_text(), beside.read_text()) == ("mine", "mine as well")
+    assert (notebook.read_text(), beside.read_text()) == ("mine", "mine as well")
 
 
 def test_what_was_copied_before_an_interrupt_is_known(source, tmp_path, monkeypatch):
@@ -111,8 +111,8 @@ def test_a_folder_with_other_files_and_a_lost_or_broken_manifest(source, tmp_pat
     (lab / "notes.txt").write_text("mine")
     (lab / "exercises/01_two.ipynb").write_text("mine")
     (lab / material.MANIFEST).write_text("{broken")
-    done = copy_to(lab)
-    assert done.kept == ["exercises/01_two.ipynb"]
+    copied = copy_to(lab)
+    assert copied.kept == ["exercises/01_two.ipynb"]
     assert (lab / "exercises/01_two.ipynb").read_text() == (lab / "notes.txt").read_text() == "mine"
 
 
@@ -177,11 +177,11 @@ def test_a_taken_port_is_told():
 
 def test_jupyter_gets_its_options(bugzoo, source, tmp_path, monkeypatch):
     """Everything but becoming JupyterLab, which the browser test does."""
-    seen = {}
+    call = {}
 
     def execve(program, arguments, environment):
-        seen.update(arguments=arguments, path=environment["PATH"], folder=os.getcwd())
-        seen["configured"] = [Path(one).name for one in environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)]
+        call.update(arguments=arguments, path=environment["PATH"], folder=os.getcwd())
+        call["configured"] = [Path(folder).name for folder in environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)]
         raise SystemExit(0)
 
     monkeypatch.setattr(classroom.os, "execve", execve)
@@ -189,15 +189,15 @@ def test_jupyter_gets_its_options(bugzoo, source, tmp_path, monkeypatch):
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
     called = bugzoo("lab", str(tmp_path / "lab"), "--", "--port", "9000")
-    assert seen["arguments"][-2:] == ["--port", "9000"]
-    assert "--LabApp.default_url=/lab/tree/notebooks/03_one.ipynb" in seen["arguments"]
-    assert seen["folder"] == str(tmp_path / "lab")
-    assert seen["path"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
+    assert call["arguments"][-2:] == ["--port", "9000"]
+    assert "--LabApp.default_url=/lab/tree/notebooks/03_one.ipynb" in call["arguments"]
+    assert call["folder"] == str(tmp_path / "lab")
+    assert call["path"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
     if sys.platform.startswith("linux"):
-        assert "--no-browser" in seen["arguments"] and "Open the address" in called.out
-    assert seen["configured"][:2] == ["everyone", "learner"]
+        assert "--no-browser" in call["arguments"] and "Open the address" in called.out
+    assert call["configured"][:2] == ["everyone", "learner"]
     bugzoo("lab", str(tmp_path / "lab"), "--instructor")
-    assert seen["configured"][0] == "everyone" and "learner" not in seen["configured"]
+    assert call["configured"][0] == "everyone" and "learner" not in call["configured"]
 
 
 def test_learners_see_neither_nbgrader_nor_a_question_about_news(monkeypatch):
@@ -205,9 +205,9 @@ def test_learners_see_neither_nbgrader_nor_a_question_about_news(monkeypatch):
     from jupyterlab_server.config import get_page_config
 
     def switched_off(*who):
-        monkeypatch.setenv("JUPYTER_CONFIG_PATH", os.pathsep.join(str(classroom.JUPYTER / one) for one in who))
-        found = get_page_config([], str(classroom.JUPYTER))["disabledExtensions"]
-        return set(found if isinstance(found, list) else [name for name, off in found.items() if off])
+        monkeypatch.setenv("JUPYTER_CONFIG_PATH", os.pathsep.join(str(classroom.JUPYTER / reader) for reader in who))
+        extensions = get_page_config([], str(classroom.JUPYTER))["disabledExtensions"]
+        return set(extensions if isinstance(extensions, list) else [name for name, off in extensions.items() if off])
 
     news = "@jupyterlab/apputils-extension:announcements"
     assert switched_off("everyone", "learner") == {news, "@jupyter/nbgrader"}
@@ -235,12 +235,12 @@ def test_jupyter_starts_and_prints_its_address(source, tmp_path):
     impatient.start()
     try:
         for line in server.stdout:
-            if found := re.search(r"http://\S+/lab/tree/notebooks/03_one\.ipynb\?token=\w+", line):
+            if address := re.search(r"http://\S+/lab/tree/notebooks/03_one\.ipynb\?token=\w+", line):
                 break
         else:
             pytest.fail("JupyterLab gave no address of the lesson")
         # it prints its address before it listens to anything, and a signal of that moment is lost now and then
-        while server.poll() is None and not answers(found[0]):
+        while server.poll() is None and not answers(address[0]):
             time.sleep(0.2)
         assert server.poll() is None, "it ended by itself, or did not answer in two minutes"
         impatient.cancel()

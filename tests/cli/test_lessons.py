@@ -38,11 +38,11 @@ def test_check_runs_what_changed_or_is_named(bugzoo: Bugzoo, monkeypatch: pytest
         )[1],
     )
     assert bugzoo("lessons", "check", "3").code == 0 and run == ["03", "03"], "with one thread and with two"
-    kept = json.loads((tmp_path / "lessons" / "03_hunting_nan.json").read_text())
-    assert kept["measured"] == {"loss": 2.5} and kept["two_threads"] == {"loss": 3.5}
-    said = bugzoo("lessons", "check").out
-    assert "longest cell live 4.7 s" in said
-    assert "03" not in run[2:] and "from the cache" in said
+    entry = json.loads((tmp_path / "lessons" / "03_hunting_nan.json").read_text())
+    assert entry["measured"] == {"loss": 2.5} and entry["two_threads"] == {"loss": 3.5}
+    printed = bugzoo("lessons", "check").out
+    assert "longest cell live 4.7 s" in printed
+    assert "03" not in run[2:] and "from the cache" in printed
     assert bugzoo("lessons", "check", "03").code == 0 and run[-1] == "03"
     assert bugzoo("lessons", "check", "--fresh").code == 0 and run.count("03") == 6
 
@@ -88,23 +88,23 @@ def test_going_through_by_clicks_asks_for_both_ways_of_each(bugzoo: Bugzoo, monk
     monkeypatch.setattr(browser.subprocess, "call", lambda command, **_: (called.append(command), next(codes))[1])
     monkeypatch.setattr(lesson_proof, "prove", lambda lesson: [])
     assert bugzoo("lessons", "check", "02", "00", "--browser").code == 0
-    wanted = [f"{browser.TEST}::{test_through.test_a_lesson.__name__}[02-{way}]" for way in walk.WAYS]
-    assert called[0][-2:] == wanted and "02" in test_through.LESSONS
+    cases = [f"{browser.TEST}::{test_through.test_a_lesson.__name__}[02-{way}]" for way in walk.WAYS]
+    assert called[0][-2:] == cases and "02" in test_through.LESSONS
     assert bugzoo("lessons", "check", "02", "--browser").code == 1, "a walk that fails"
     assert bugzoo("lessons", "check", "00", "--browser").code == 0 and len(called) == 2, "nothing to go through"
 
 
 def test_on_a_device_nothing_is_written_down(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    asked: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
     problems: list[str] = []
     monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
     monkeypatch.setattr(
         lesson_proof,
         "run",
-        lambda lesson, device: (asked.append((lesson.number, device)), Ran(problems, {"loss": 1.5}, {}, {}))[1],
+        lambda lesson, device: (calls.append((lesson.number, device)), Ran(problems, {"loss": 1.5}, {}, {}))[1],
     )
     called = bugzoo("lessons", "check", "03", "--device", "cpu")
-    assert called.code == 0 and asked == [("03", "cpu")] and "03_hunting_nan: holds on cpu, " in called.out
+    assert called.code == 0 and calls == [("03", "cpu")] and "03_hunting_nan: holds on cpu, " in called.out
     problems.append("03_hunting_nan.py, line 92: the text says '1.38', but loss_good is 1.41")
     called = bugzoo("lessons", "check", "03", "--device", "cpu")
     assert called.code == 0 and f"digits: {problems[0]}" in called.out and "NOT ALL HOLDS (1 digits)" in called.out

@@ -21,15 +21,15 @@ KEYS = {
 
 def table() -> list[tuple[list[str], str]]:
     """(words, a piece of the message) of each line."""
-    found = []
+    rows = []
     for line in (Path(__file__).parent / "malformed.txt").read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
-            typed, _, said = line.rpartition("|")
+            typed, _, message = line.rpartition("|")
             words = shlex.split(typed)
             for short, word in WORDS.items():
-                words = [one.replace(short, word) for one in words]
-            found.append((words, said.strip()))
-    return found
+                words = [part.replace(short, word) for part in words]
+            rows.append((words, message.strip()))
+    return rows
 
 
 @pytest.fixture(scope="module")

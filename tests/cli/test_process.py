@@ -105,12 +105,12 @@ def typed(line: str, folder: Path, **environment: str) -> subprocess.CompletedPr
 def test_the_process_around_a_command(tmp_path, line, code, out, err):
     folder = tmp_path / "here"
     folder.mkdir()
-    done = typed(line, folder)
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
-    assert (out in done.stdout) if out else (code == 0 or not done.stdout)
-    assert (err in done.stderr) if err else not done.stderr
-    assert len(done.stderr.splitlines()) <= 3
+    process = typed(line, folder)
+    assert process.returncode == code, process.stdout + process.stderr
+    assert "Traceback" not in process.stderr and "Exception ignored" not in process.stderr
+    assert (out in process.stdout) if out else (code == 0 or not process.stdout)
+    assert (err in process.stderr) if err else not process.stderr
+    assert len(process.stderr.splitlines()) <= 3
     assert not list(folder.iterdir()), "something was left behind"
 
 
@@ -146,7 +146,7 @@ def test_ctrl_c_while_it_starts_is_one_line(module, tmp_path):
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
-    said, sent = "", False
+    printed, sent = "", False
     with process:
         assert process.stderr
         for line in process.stderr:
@@ -155,9 +155,9 @@ def test_ctrl_c_while_it_starts_is_one_line(module, tmp_path):
                     process.send_signal(signal.SIGINT)
                     sent = True
             else:
-                said += line
+                printed += line
     assert sent and process.returncode == 130
-    assert said.strip() == "bugzoo: stopped."
+    assert printed.strip() == "bugzoo: stopped."
 
 
 def at_terminal(code: str) -> str:
@@ -165,15 +165,15 @@ def at_terminal(code: str) -> str:
     reader, writer = pty.openpty()
     process = subprocess.Popen([sys.executable, "-c", code], stdin=writer, stdout=writer, stderr=writer, close_fds=True)
     os.close(writer)
-    shown = b""
+    screen = b""
     try:
         while chunk := os.read(reader, 65536):
-            shown += chunk
+            screen += chunk
     except OSError:  # the terminal is closed when the last writer is gone
         pass
     process.wait(60)
     os.close(reader)
-    return shown.decode()
+    return screen.decode()
 
 
 @pytest.mark.slow
@@ -186,10 +186,10 @@ def test_progress_shows_the_time_left_and_ctrl_c_leaves_the_terminal_whole():
         "        raise KeyboardInterrupt\n"
         "except KeyboardInterrupt: print('stopped')\n"
     )
-    shown = at_terminal(code)
-    assert "runs" in shown and "3/9" in shown and re.search(r"0:00:0\d", shown)
-    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l"), "the cursor is hidden"
-    assert shown.rstrip().endswith("stopped")
+    screen = at_terminal(code)
+    assert "runs" in screen and "3/9" in screen and re.search(r"0:00:0\d", screen)
+    assert screen.rindex("\x1b[?25h") > screen.rindex("\x1b[?25l"), "the cursor is hidden"
+    assert screen.rstrip().endswith("stopped")
 
 
 def test_no_progress_beside_json_but_a_line_now_and_then(capsys, monkeypatch):
@@ -198,8 +198,8 @@ def test_no_progress_beside_json_but_a_line_now_and_then(capsys, monkeypatch):
     clock = iter([0.0, *(step * 3.0 for step in range(1, 11)), 99.0])
     monkeypatch.setattr(output.time, "monotonic", lambda: next(clock))
     with output.progress("runs", json="-") as tell:
-        for done in range(0, 11):
-            tell(done, 10)
+        for count in range(0, 11):
+            tell(count, 10)
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.splitlines()[0] == "runs: 1 of 10, about 54 s left"

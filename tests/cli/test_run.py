@@ -19,11 +19,11 @@ def test_run_writes_json_and_a_picture(bugzoo, tmp_path):
     called = bugzoo("run", "mlp", "--fault", LOG, "--size", "tiny", "--json", str(out), "--picture", str(picture))
     assert called.code == 0, called.err
     text = out.read_text()
-    found = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    assert found["outcome"] == "non_finite"
-    assert found["first_non_finite"]["step"] == 51
-    assert {"step", "module", "op"} <= set(found["first_non_finite"])
-    broken, healthy = found["broken"], found["healthy"]
+    summary = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert summary["outcome"] == "non_finite"
+    assert summary["first_non_finite"]["step"] == 51
+    assert {"step", "module", "op"} <= set(summary["first_non_finite"])
+    broken, healthy = summary["broken"], summary["healthy"]
     assert broken["losses"][:50] == healthy["losses"][:50], "steps count from 1: step 51 is index 50"
     assert "NaN" in broken["losses"] and "NaN" not in healthy["losses"]
     assert healthy["metrics"]["accuracy"] > 0.8 > broken["metrics"]["accuracy"]
@@ -34,9 +34,9 @@ def test_run_writes_json_and_a_picture(bugzoo, tmp_path):
 @pytest.mark.slow
 def test_run_prints_json_alone(bugzoo):
     called = bugzoo("run", "mlp", "--size", "tiny", "--json")
-    found = json.loads(called.out)
-    assert found["broken"] is None and found["outcome"] == "finished" and found["first_non_finite"] is None
-    assert found["healthy"]["losses"]
+    summary = json.loads(called.out)
+    assert summary["broken"] is None and summary["outcome"] == "finished" and summary["first_non_finite"] is None
+    assert summary["healthy"]["losses"]
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_verify_one_cell(bugzoo, tmp_path, monkeypatch):
     monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path / "cache"))
     out = tmp_path / "verify.json"  # not of the program on which every repair is graded: that is `verify`'s own test
     called = bugzoo("verify", "loop/stale_gradients", "--program", "regression_mlp", "--json", str(out))
-    found = json.loads(out.read_text())
-    assert found["ok"] and called.code == 0, called.out
-    assert found["cells"][0]["fault"] == "loop/stale_gradients"
-    assert {"python", "torch", "device"} <= set(found["environment"])
+    report = json.loads(out.read_text())
+    assert report["ok"] and called.code == 0, called.out
+    assert report["cells"][0]["fault"] == "loop/stale_gradients"
+    assert {"python", "torch", "device"} <= set(report["environment"])
     again = bugzoo("verify", "loop/stale_gradients", "--program", "regression_mlp")
     assert "10 from the cache" in again.out
 
@@ -143,11 +143,11 @@ def test_checkup_of_a_script_of_ones_own(bugzoo, tmp_path):
     called = bugzoo("checkup", "--json", str(script))
     assert called.code == 0, called.err
     assert script.read_text() == SICK
-    found = json.loads(called.out)
-    assert found["outcome"] == "found"
-    assert found["suspects"][0]["cause"] == "loop/stale_gradients"
-    assert {"cause", "score", "reason", "file", "line"} <= set(found["suspects"][0])
-    assert found["not_checked"]
+    report = json.loads(called.out)
+    assert report["outcome"] == "found"
+    assert report["suspects"][0]["cause"] == "loop/stale_gradients"
+    assert {"cause", "score", "reason", "file", "line"} <= set(report["suspects"][0])
+    assert report["not_checked"]
     assert "loop/stale_gradients" in bugzoo("checkup", str(script)).out
 
 
@@ -164,5 +164,5 @@ def test_checkup_of_what_is_none(bugzoo, tmp_path, text, said):
 def test_checkup_of_a_script_that_leaves(bugzoo, tmp_path):
     script = tmp_path / "leaves.py"
     script.write_text("import sys\nprint('bye')\nsys.exit(3)\n")
-    found = json.loads(bugzoo("checkup", "--json", str(script)).out)
-    assert found["outcome"] in ("found", "unjudged")
+    report = json.loads(bugzoo("checkup", "--json", str(script)).out)
+    assert report["outcome"] in ("found", "unjudged")

@@ -36,7 +36,9 @@ def _names(function: Callable[..., Any]) -> list[str]:
 
 
 def _bound(call: ast.Call, names: list[str]) -> dict[str, ast.expr]:
-    return dict(zip(names, call.args, strict=False)) | {one.arg: one.value for one in call.keywords if one.arg}
+    return dict(zip(names, call.args, strict=False)) | {
+        keyword.arg: keyword.value for keyword in call.keywords if keyword.arg
+    }
 
 
 def _split(call: ast.Call) -> tuple[str, dict[str, ast.expr], dict[str, ast.expr]] | None:
@@ -44,10 +46,10 @@ def _split(call: ast.Call) -> tuple[str, dict[str, ast.expr], dict[str, ast.expr
     whole = ast.unparse(call.func)
     if whole.removeprefix("F.") in MODULES and whole.startswith("F."):
         name = whole.removeprefix("F.")
-        given = _bound(call, _names(getattr(F, name)))
+        arguments = _bound(call, _names(getattr(F, name)))
         settings = _names(getattr(nn, MODULES[name]).__init__)
-        options = {key: value for key, value in given.items() if key in settings}
-        return name, {key: value for key, value in given.items() if key not in options}, options
+        options = {key: value for key, value in arguments.items() if key in settings}
+        return name, {key: value for key, value in arguments.items() if key not in options}, options
     if isinstance(call.func, ast.Call) and ast.unparse(call.func.func).removeprefix("nn.") in _FUNCTIONS:
         module = ast.unparse(call.func.func).removeprefix("nn.")
         settings = _names(getattr(nn, module).__init__)
@@ -61,21 +63,21 @@ class _Rewrite(ast.NodeTransformer):
         self.form = form
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        found = _split(node)
+        parts = _split(node)
         self.generic_visit(node)
-        if found is None:
+        if parts is None:
             return node
-        name, inputs, options = found
+        name, inputs, options = parts
         placed = [*inputs.values()]
         named = [ast.keyword(arg=key, value=value) for key, value in options.items()]
         if self.form == "function":
             return ast.Call(_parsed(f"F.{name}"), placed, named)
         if self.form == "keywords":
-            both = [ast.keyword(arg=key, value=value) for key, value in inputs.items()]
-            return ast.Call(_parsed(f"F.{name}"), [], both + named)
+            keywords = [ast.keyword(arg=key, value=value) for key, value in inputs.items()]
+            return ast.Call(_parsed(f"F.{name}"), [], keywords + named)
         module = f"nn.{MODULES[name]}"
-        made = module if self.form == "module" else f"type('Mine', ({module},), {{}})"
-        return ast.Call(ast.Call(_parsed(made), [], named), placed, [])
+        layer = module if self.form == "module" else f"type('Mine', ({module},), {{}})"
+        return ast.Call(ast.Call(_parsed(layer), [], named), placed, [])
 
 
 def _parsed(text: str) -> ast.expr:

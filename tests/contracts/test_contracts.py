@@ -21,14 +21,14 @@ ALL = list(contracts().values())
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
 def test_each_is_broken_and_kept(one):
-    found, aside = ran(one.breaks)
-    mine = [finding for finding in found if finding.contract == one.id]
-    assert len(mine) == 1 and one.id not in aside, (found, aside)
-    assert mine[0].line >= 1 and mine[0].broken >= 1
-    said = one.given.format(**mine[0].numbers)
-    assert said[0].isupper() or said[0] in "`0123456789", said
-    kept, aside = ran(one.keeps)
-    assert one.id not in {finding.contract for finding in kept} and one.id not in aside, (kept, aside)
+    findings, aside = ran(one.breaks)
+    breaches = [finding for finding in findings if finding.contract == one.id]
+    assert len(breaches) == 1 and one.id not in aside, (findings, aside)
+    assert breaches[0].line >= 1 and breaches[0].broken >= 1
+    sentence = one.given.format(**breaches[0].numbers)
+    assert sentence[0].isupper() or sentence[0] in "`0123456789", sentence
+    healthy, aside = ran(one.keeps)
+    assert one.id not in {finding.contract for finding in healthy} and one.id not in aside, (healthy, aside)
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)

@@ -25,4 +25,4 @@ def test_a_program_that_breaks_one_is_heard():
     broken = source.replace("cross_entropy(logits", "cross_entropy(logits.softmax(-1)")
     assert broken != source
     run = run_worker(Job(broken, watch_settings={"contracts": True}))
-    assert [one.contract for one in run.trace.findings] == ["contracts/cross_entropy_logits"]
+    assert [finding.contract for finding in run.trace.findings] == ["contracts/cross_entropy_logits"]

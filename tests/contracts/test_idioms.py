@@ -8,8 +8,8 @@ from tests.contracts.listening import ran
 
 @pytest.mark.parametrize("name", IDIOMS)
 def test_an_idiom_of_the_libraries_breaks_none(name):
-    found, _ = ran(IDIOMS[name])
-    assert found == []
+    findings, _ = ran(IDIOMS[name])
+    assert findings == []
 
 
 def test_a_moving_average_without_its_buffers_is_found():
@@ -17,5 +17,5 @@ def test_a_moving_average_without_its_buffers_is_found():
     whole = IDIOMS["a moving average by hand, with buffers copied"]
     copied = "        for old, new in zip(ema.buffers(), model.buffers()):\n            old.copy_(new)\n"
     assert copied in whole
-    found, _ = ran(whole.replace(copied, ""))
-    assert [one.contract for one in found] == ["contracts/batch_norm_statistics_as_made"]
+    findings, _ = ran(whole.replace(copied, ""))
+    assert [finding.contract for finding in findings] == ["contracts/batch_norm_statistics_as_made"]

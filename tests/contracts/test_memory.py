@@ -30,14 +30,14 @@ def test_notes_of_an_object_are_the_same_at_all_calls_and_end_with_it():
     del thing
     gc.collect()
     assert gone() is None, "no object is kept alive"
-    [kept] = memory.everything("a")
-    assert kept.notes == {"seen": 1} and kept.site == ("here", 1) and kept.step == 1
+    [entry] = memory.everything("a")
+    assert entry.notes == {"seen": 1} and entry.site == ("here", 1) and entry.step == 1
     with pytest.raises(Aside, match="list"):
         memory.about("a", [], None, 1)
     things = [Thing() for _ in range(MOST + 1)]
     with pytest.raises(Aside, match="more than"):
-        for one in things:
-            memory.about("c", one, None, 1)
+        for owner in things:
+            memory.about("c", owner, None, 1)
 
 
 def test_another_object_at_the_same_address_has_notes_of_its_own():
@@ -49,14 +49,14 @@ def test_another_object_at_the_same_address_has_notes_of_its_own():
 
 
 def test_a_schedule_that_is_gone_is_judged_at_the_end_at_the_line_where_it_stepped():
-    found, _ = ran(
+    findings, _ = ran(
         "def train():\n    model = nn.Linear(2, 2)\n    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
         "    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=20)\n"
         "    for _ in range(4):\n        for _ in range(5):\n            optimizer.step()\n        schedule.step()\n"
         "train()"
     )
-    [one] = [one for one in found if one.contract == "contracts/schedule_length_in_batches"]
-    assert one.line == 8 and one.numbers["steps"] == 20 and one.numbers["pace"] == 5
+    [finding] = [finding for finding in findings if finding.contract == "contracts/schedule_length_in_batches"]
+    assert finding.line == 8 and finding.numbers["steps"] == 20 and finding.numbers["pace"] == 5
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ def test_a_breach_that_begins_late_is_found():
     text = (
         "P = torch.tensor([[0.6, 0.4]])\nfor i in range(1100):\n    F.kl_div(P - 1 + (i >= 1000), P, reduction='sum')"
     )
-    found, _ = ran(text)
-    assert names(found) == {KL} and found[0].line == 3 and found[0].broken == 1 < found[0].seen
+    findings, _ = ran(text)
+    assert names(findings) == {KL} and findings[0].line == 3 and findings[0].broken == 1 < findings[0].seen
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_a_breach_that_begins_late_is_found():
     ],
 )
 def test_every_way_of_calling_is_heard(call):
-    found, _ = ran(f"P = torch.tensor([[0.6, 0.4]])\n{call}")
-    assert names(found) == {KL} and found[0].numbers == {"largest": pytest.approx(0.6)}
+    findings, _ = ran(f"P = torch.tensor([[0.6, 0.4]])\n{call}")
+    assert names(findings) == {KL} and findings[0].numbers == {"largest": pytest.approx(0.6)}
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_every_way_of_calling_is_heard(call):
     ],
 )
 def test_what_cannot_be_judged_steps_aside(text, why):
-    found, aside = ran(text)
-    assert not found and why in aside[KL]
+    findings, aside = ran(text)
+    assert not findings and why in aside[KL]
 
 
 def test_a_dataset_is_heard_while_its_loader_is_looked_at():
@@ -76,8 +76,8 @@ def test_a_dataset_is_heard_while_its_loader_is_looked_at():
         "for row in torch.utils.data.DataLoader(Rows()): pass"
     )
     assert any(target.endswith("DataLoaderIter.__next__") for target in by_target())
-    found, _ = ran(text)
-    assert names(found) == {KL} and found[0].line == 4 and found[0].seen == 2
+    findings, _ = ran(text)
+    assert names(findings) == {KL} and findings[0].line == 4 and findings[0].seen == 2
 
 
 def test_a_mask_apart_from_its_image_is_seen_in_both_generations_of_transforms():
@@ -93,18 +93,18 @@ def test_a_mask_apart_from_its_image_is_seen_in_both_generations_of_transforms()
         ("v2.RandomCrop", "return move(image, tv_tensors.Mask(mask))", False),
         ("v2.RandomCrop", "return move(image), move(image)", False),
     ):
-        found, _ = ran(text.format(name, line))
-        assert names(found) == ({"contracts/image_and_mask_apart"} if there else set()), line
+        findings, _ = ran(text.format(name, line))
+        assert names(findings) == ({"contracts/image_and_mask_apart"} if there else set()), line
 
 
 def test_a_function_of_the_scripts_own_is_left_alone():
-    found, aside = ran("F.kl_div = lambda *a: 3\nassert F.kl_div(torch.rand(2), torch.rand(2)) == 3")
-    assert not found and not aside
+    findings, aside = ran("F.kl_div = lambda *a: 3\nassert F.kl_div(torch.rand(2), torch.rand(2)) == 3")
+    assert not findings and not aside
     original = F.kl_div
     try:
         with watch() as trace:
-            F.kl_div = mine = lambda *a, **k: 3
-        assert F.kl_div is mine and not trace.findings
+            F.kl_div = replacement = lambda *a, **k: 3
+        assert F.kl_div is replacement and not trace.findings
     finally:
         F.kl_div = original
 
@@ -113,8 +113,8 @@ def test_a_comment_with_a_reason_silences_one_contract_at_its_line():
     text = "P = torch.tensor([[0.6, 0.4]])\n"
     for comment in ("ok kl_div_input a density", "ok kl_div_input"):
         text += f"F.kl_div(P, P, reduction='sum')  # bugzoo: {comment}\n"
-    one, other = sorted(ran(text)[0], key=lambda finding: finding.line)
-    assert one.silenced == "a density" and other.silenced == ""
+    first, other = sorted(ran(text)[0], key=lambda finding: finding.line)
+    assert first.silenced == "a density" and other.silenced == ""
 
 
 def test_in_a_watch_the_run_stays_bit_equal_and_the_finding_has_file_line_and_step():
@@ -134,8 +134,8 @@ def test_in_a_watch_the_run_stays_bit_equal_and_the_finding_has_file_line_and_st
     with watch() as trace:
         inside = train(True)
     assert inside == train(False)
-    [found] = trace.findings
-    assert (found.contract, found.file, found.step) == (KL, __file__, 4) and found.numbers["largest"] <= 1
+    [finding] = trace.findings
+    assert (finding.contract, finding.file, finding.step) == (KL, __file__, 4) and finding.numbers["largest"] <= 1
     with watch(contracts=False) as trace:
         train(True)
     assert not trace.findings
@@ -148,10 +148,10 @@ def test_other_threads_are_heard_or_ignored_and_a_compiled_region_is_whole():
         threads = [
             threading.Thread(target=lambda: [F.kl_div(P, P, reduction="sum") for _ in range(50)]) for _ in range(4)
         ]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
     assert names(listened(work)[0]) == {KL}
     assert not listened(work, foreign=lambda: True)[0]
@@ -172,15 +172,15 @@ def test_a_trace_keeps_its_findings(tmp_path):
 
 
 def test_a_call_knows_its_owner_what_was_given_and_other_calls_of_the_run():
-    seen = []
+    calls = []
 
     def measure(call):
         owner = call.owner()
-        seen.append((call.target[-8:], type(owner).__name__, sorted(call.given), call.direct(), len(call.shared)))
+        calls.append((call.target[-8:], type(owner).__name__, sorted(call.given), call.direct(), len(call.shared)))
         call.shared[len(call.shared)] = call.site = call.shared.get(0, call.site)
 
     names_of = ("torch.nn.functional.dropout", "torch.nn.functional.softmax")
-    one = replace(contract("kl_div_input"), on=names_of, measure=lambda call: measure(call) or {"largest": 1.0})
+    spy = replace(contract("kl_div_input"), on=names_of, measure=lambda call: measure(call) or {"largest": 1.0})
 
     class Net(nn.Module):
         def __init__(self):
@@ -191,14 +191,14 @@ def test_a_call_knows_its_owner_what_was_given_and_other_calls_of_the_run():
             return F.softmax(me.drop(F.dropout(x, 0.5)), dim=0)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bugzoo.contracts.patching.contracts", lambda: {one.id: one})
-        found, aside = listened(lambda: Net()(torch.ones(2)))
-    assert not aside and seen == [
+        patch.setattr("bugzoo.contracts.patching.contracts", lambda: {spy.id: spy})
+        findings, aside = listened(lambda: Net()(torch.ones(2)))
+    assert not aside and calls == [
         (".dropout", "Net", ["input", "p"], True, 0),
         (".dropout", "NoneType", ["inplace", "input", "p", "training"], False, 1),
         (".softmax", "Net", ["_stacklevel", "dim", "input"][1:], True, 2),
     ]
-    assert len(found) == 1 and found[0].broken == 3, "each gave the place of the first"
+    assert len(findings) == 1 and findings[0].broken == 3, "each gave the place of the first"
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit")
@@ -209,8 +209,8 @@ def test_torch_compile_may_be_loaded_while_calls_are_listened_to():
         "assert 'torch._dynamo' not in sys.modules\nObserver([]).install(setattr)\n"
         "print(torch.compile(lambda x: 2 * x, backend='eager')(torch.ones(2)).sum().item())"
     )
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
-    assert done.stdout == "4.0\n", done.stderr[-2000:]
+    process = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert process.stdout == "4.0\n", process.stderr[-2000:]
 
 
 def test_torch_jit_and_compile_see_through_listeners_of_c_functions_and_methods():
@@ -233,6 +233,6 @@ def test_torch_jit_and_compile_see_through_listeners_of_c_functions_and_methods(
     from torch.jit._builtins import _find_builtin, _get_builtin_table
 
     table = _get_builtin_table()
-    before, ours = set(table), {_find_builtin(getattr(*found)) for found in map(resolve, by_target()) if found}
+    before, operators = set(table), {_find_builtin(getattr(*place)) for place in map(resolve, by_target()) if place}
     assert listened(work) == ([], {})
-    assert not {table[one] for one in table if one not in before} & ours - {None}  # a compilation registers others
+    assert not {table[key] for key in table if key not in before} & operators - {None}  # a compilation registers others

@@ -112,7 +112,7 @@ def test_every_family_and_every_planned_fault_has_a_word():
 
 def test_the_installed_catalogue_and_every_suspect_of_an_instrument_resolve():
     room = Path(inspect.getfile(diagnostics)).parent
-    said = {
+    suspects = {
         node.value
         for file in room.glob("*.py")
         if file.name != "_causes.py"
@@ -121,16 +121,16 @@ def test_the_installed_catalogue_and_every_suspect_of_an_instrument_resolve():
         and isinstance(node.value, str)
         and re.fullmatch(r"[a-z]+/[a-z_]+", node.value)
     } - {"gloo/transport"}  # the name of a source folder of torch's, in a stack
-    assert len(said) > 25 and "loss/sum_reduction" in said
-    assert {fault for fault in said if fault not in ALL} == set(), "a suspect that no fault is planned for"
-    assert {fault for fault in said | set(faults.catalogue()) if cause(fault).word in ("", OTHER)} == set()
+    assert len(suspects) > 25 and "loss/sum_reduction" in suspects
+    assert {fault for fault in suspects if fault not in ALL} == set(), "a suspect that no fault is planned for"
+    assert {fault for fault in suspects | set(faults.catalogue()) if cause(fault).word in ("", OTHER)} == set()
 
 
 def test_a_word_for_causes_of_several_families_is_meant():
-    found = defaultdict(set)
+    by_word = defaultdict(set)
     for fault in [*ALL, *(f"{family}/" for family in FAMILIES)]:
-        found[cause(fault).word].add(fault.split("/")[0])
-    assert {word: families for word, families in found.items() if len(families) > 1} == ACROSS
+        by_word[cause(fault).word].add(fault.split("/")[0])
+    assert {word: families for word, families in by_word.items() if len(families) > 1} == ACROSS
 
 
 def test_look_alikes_of_different_families_have_different_words():
@@ -144,7 +144,7 @@ def test_look_alikes_of_different_families_have_different_words():
 
 
 def _look_alikes(fault):
-    return [one.other for one in fault.look_alikes]
+    return [look_alike.other for look_alike in fault.look_alikes]
 
 
 def test_a_word_is_no_fault_s_name_and_speaks_as_a_learner_would():
@@ -162,7 +162,7 @@ def test_other_words_belong_to_one_cause():
     for key, row in rows().items():
         for text in row.also:
             owners[tidy(text)].add(cause(key).word)
-    assert {text: own for text, own in owners.items() if len(own) > 1} == {}
+    assert {text: holders for text, holders in owners.items() if len(holders) > 1} == {}
     assert not owners.keys() & {tidy(word) for word in words()}
     for row in rows().values():
         assert all(word in words() and word != row.word for word in row.either)
@@ -207,8 +207,8 @@ def test_a_pack_s_own_family_is_something_else():
 
 
 def test_a_row_takes_from_its_family_what_it_leaves_open():
-    own = cause("loss/double_softmax")
-    assert own.place is not cause("loss/").place and own.word == cause("loss/").word
+    row = cause("loss/double_softmax")
+    assert row.place is not cause("loss/").place and row.word == cause("loss/").word
     assert "initialisation/" in cause("numerics/sqrt_at_zero").explains
     assert cause("distributed/skipped_batch").source_knows and not cause("distributed/").source_knows
 

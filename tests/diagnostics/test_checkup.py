@@ -33,10 +33,10 @@ def run(tmp_path, head="for i in range(60):", zero="opt.zero_grad()", tail="", *
 @pytest.mark.slow
 def test_nothing_is_found_where_nothing_is_wrong(tmp_path):
     report = run(tmp_path, most_reruns=1)
-    found = report.to_json()
-    assert found["outcome"] == "nothing" and found["suspects"] == []
-    assert {"instrument", "why"} == set(found["not_checked"][0])
-    assert json.loads(json.dumps(found)) == found
+    fields = report.to_json()
+    assert fields["outcome"] == "nothing" and fields["suspects"] == []
+    assert {"instrument", "why"} == set(fields["not_checked"][0])
+    assert json.loads(json.dumps(fields)) == fields
 
 
 @pytest.mark.slow
@@ -105,8 +105,8 @@ def test_what_is_explained_by_another_suspect_comes_after_it():
 
 
 def test_another_reading_of_the_same_evidence_is_told_from_what_remains():
-    one = verdict(("loss/double_softmax", 0.6), ("fit/capacity_too_small", 0.25), by="one")
-    ranked = rank([one, verdict(("modes/eval_mode_missing", 0.5), by="other")])
+    first = verdict(("loss/double_softmax", 0.6), ("fit/capacity_too_small", 0.25), by="one")
+    ranked = rank([first, verdict(("modes/eval_mode_missing", 0.5), by="other")])
     assert {s.cause: (s.explained_by, s.instead_of) for s in ranked} == {
         "loss/double_softmax": ("", ""),
         "modes/eval_mode_missing": ("", ""),
@@ -115,8 +115,8 @@ def test_another_reading_of_the_same_evidence_is_told_from_what_remains():
 
 
 def test_who_is_named_by_a_second_instrument_as_well_is_no_mere_other_reading():
-    one = verdict(("loss/double_softmax", 0.6), ("fit/capacity_too_small", 0.25), by="one")
-    ranked = rank([one, verdict(("fit/capacity_too_small", 0.3), by="other")])
+    first = verdict(("loss/double_softmax", 0.6), ("fit/capacity_too_small", 0.25), by="one")
+    ranked = rank([first, verdict(("fit/capacity_too_small", 0.3), by="other")])
     assert [s.instead_of for s in ranked] == ["", ""] and ranked[1].instruments == ("one", "other")
 
 

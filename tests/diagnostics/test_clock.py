@@ -31,17 +31,17 @@ def work(seconds):
 @pytest.mark.serial
 def test_an_instrument_that_takes_too_long_is_cut_off_and_named(tiny_run, clock, monkeypatch):
     monkeypatch.setattr(diagnostics.instrument("dependency"), "measure", lambda run: work(60))
-    found = _clock.look(tiny_run, clock, 0.5, ["loss_curve", "dependency", "data_inspection"])
-    assert "the time limit ended this instrument" in found["dependency"].why_not
-    assert "no time left" in found["data_inspection"].why_not
-    assert found["loss_curve"].applies
+    readings = _clock.look(tiny_run, clock, 0.5, ["loss_curve", "dependency", "data_inspection"])
+    assert "the time limit ended this instrument" in readings["dependency"].why_not
+    assert "no time left" in readings["data_inspection"].why_not
+    assert readings["loss_curve"].applies
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
 
 def test_what_reads_the_trace_alone_is_measured_whatever_the_time(tiny_run, clock):
-    found = _clock.look(tiny_run, clock, 0.0)
-    assert found["loss_curve"].applies and found["fresh_gradient"].applies
-    assert not found["overfit_one_batch"].applies
+    readings = _clock.look(tiny_run, clock, 0.0)
+    assert readings["loss_curve"].applies and readings["fresh_gradient"].applies
+    assert not readings["overfit_one_batch"].applies
 
 
 def test_an_instrument_that_fails_late_is_no_timeout(tiny_run, clock, monkeypatch):
@@ -57,8 +57,8 @@ def test_the_cheap_ones_come_first_and_those_that_train_last():
 
 
 def test_what_judges_the_end_is_not_asked_of_a_run_that_was_cut_short(clock):
-    found = _clock.look(Run(Trace(outcome="stopped")), clock, 30, ["class_balance"])
-    assert "cut short" in found["class_balance"].why_not
+    readings = _clock.look(Run(Trace(outcome="stopped")), clock, 30, ["class_balance"])
+    assert "cut short" in readings["class_balance"].why_not
 
 
 def test_a_name_that_holds_no_times_is_none():

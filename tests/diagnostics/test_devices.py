@@ -53,8 +53,8 @@ SAID = {
 def test_each_tensor_is_told_with_its_device_and_its_line(name):
     before, after = CASES[name]
     assert SCRIPT.count(before) == 1
-    found = run_here(SCRIPT.replace(before, after), "train.py")
-    verdict = crash.judge(crash.measure(found))
+    run = run_here(SCRIPT.replace(before, after), "train.py")
+    verdict = crash.judge(crash.measure(run))
     cause, text = SAID[name]
     assert verdict.suspects[0].cause == cause and text in verdict.message, verdict.message
     assert verdict.suspects[0].line
@@ -87,8 +87,8 @@ def test_what_torch_says_of_devices_is_known(message):
 
 
 def test_a_shape_is_no_device():
-    found = run_here(SCRIPT.replace("nn.Linear(16, 3)", "nn.Linear(15, 3)"), "train.py")
-    assert crash.judge(crash.measure(found)).suspects[0].cause == "shape/shape_mismatch_deep"
+    run = run_here(SCRIPT.replace("nn.Linear(16, 3)", "nn.Linear(15, 3)"), "train.py")
+    assert crash.judge(crash.measure(run)).suspects[0].cause == "shape/shape_mismatch_deep"
 
 
 @pytest.mark.sampled(0)
@@ -97,12 +97,12 @@ def test_a_step_that_does_not_fit_is_no_batch_that_does_not_fit():
     """The same limit, and two places: Adam's means in the one, the activations in the other."""
     state = Scenario("mlp", ("memory/optimizer_state_ignored",))
     batch = Scenario("mini_transformer", ("memory/batch_too_large",))
-    seen = {}
+    outcomes = {}
     for case in (state, batch):
-        found = crash.measure(run_worker(case.job()))
-        seen[case.program] = found["outcome"], found["in_step"], crash.judge(found).suspects[0].cause
-    assert seen["mlp"] == ("out_of_memory", 1.0, "memory/optimizer_state_ignored")
-    assert seen["mini_transformer"] == ("out_of_memory", 0.0, "memory/batch_too_large")
+        numbers = crash.measure(run_worker(case.job()))
+        outcomes[case.program] = numbers["outcome"], numbers["in_step"], crash.judge(numbers).suspects[0].cause
+    assert outcomes["mlp"] == ("out_of_memory", 1.0, "memory/optimizer_state_ignored")
+    assert outcomes["mini_transformer"] == ("out_of_memory", 0.0, "memory/batch_too_large")
 
 
 @pytest.mark.slow

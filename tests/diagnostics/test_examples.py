@@ -23,12 +23,12 @@ def accuses(name: str) -> bool:
 
 @pytest.mark.parametrize("name", [name for name in diagnostics.names() if not accuses(name)])
 def test_who_accuses_nobody_still_tells_the_two_apart(name):
-    said = []
+    messages = []
     for which in ("HEALTHY", "SICK"):
         reading = diagnostics.read(name, ran(name, which))
         assert reading.applies, reading.why_not
-        said += [verdict.message for verdict in diagnostics.judge_all({name: reading})]
-    assert said[0] != said[1]
+        messages += [verdict.message for verdict in diagnostics.judge_all({name: reading})]
+    assert messages[0] != messages[1]
 
 
 def in_gate(name: str) -> Any:
@@ -76,8 +76,8 @@ FURTHER = [
 def test_a_further_pair_of_scripts_is_told_apart(name, place):
     """An instrument that looks at several things has a pair for each of them."""
     fired = []
-    for one in diagnostics.instrument(name).FURTHER[place]:
-        reading = diagnostics.read(name, of_example(name, one))
+    for case in diagnostics.instrument(name).FURTHER[place]:
+        reading = diagnostics.read(name, of_example(name, case))
         assert reading.applies, reading.why_not
         fired += [verdict.fired for verdict in diagnostics.judge_all({name: reading})]
     assert fired == [False, True]

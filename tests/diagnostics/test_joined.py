@@ -34,7 +34,7 @@ def test_a_cause_without_a_line_gets_that_of_the_contract():
 
 
 def test_a_contract_alone_is_itself_and_one_without_an_effect_is_no_suspect():
-    assert [one.cause for one in joined([SOFTMAX], [OTHER])] == ["contracts/cross_entropy_logits", OTHER.cause]
+    assert [suspect.cause for suspect in joined([SOFTMAX], [OTHER])] == ["contracts/cross_entropy_logits", OTHER.cause]
     assert joined([replace(SOFTMAX, effect="")], [STATISTICAL]) == [STATISTICAL]
     assert joined([replace(SOFTMAX, silenced="on purpose")], [STATISTICAL]) == [STATISTICAL]
 

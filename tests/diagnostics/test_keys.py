@@ -89,8 +89,8 @@ def run_of(example: Example) -> Run:
 def written(name: str) -> Iterator[set[str]]:
     """Keys that `read` gives on real runs, one run after the other."""
     module = diagnostics.instrument(name)
-    for one in (module.SICK, module.HEALTHY, *chain(*getattr(module, "FURTHER", ())), *MORE.get(name, ())):
-        reading = diagnostics.read(name, run_of(one))
+    for case in (module.SICK, module.HEALTHY, *chain(*getattr(module, "FURTHER", ())), *MORE.get(name, ())):
+        reading = diagnostics.read(name, run_of(case))
         yield set(reading.numbers) if reading.applies else set()
 
 
@@ -119,12 +119,12 @@ def unwritten(name: str, keys: set[str]) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", diagnostics.names())
 def test_every_key_that_a_judge_reads_is_measured_by_a_real_run(name):
-    found: set[str] = set()
+    all_keys: set[str] = set()
     for keys in written(name):
-        found |= keys
-        if not unwritten(name, found):  # some runs take seconds
+        all_keys |= keys
+        if not unwritten(name, all_keys):  # some runs take seconds
             return
-    assert unwritten(name, found) == set()
+    assert unwritten(name, all_keys) == set()
 
 
 def test_a_key_that_no_run_writes_is_seen():

@@ -30,9 +30,9 @@ def refused(source):
 
 def test_the_loss_is_the_programs_own():
     """A hand-written one, which no instrument knows: half a cross-entropy, and 0.25 that nothing takes away."""
-    own = measured(example(("F.cross_entropy(logits, targets[rows])",
+    numbers = measured(example(("F.cross_entropy(logits, targets[rows])",
                             "0.25 - logits.log_softmax(1).gather(1, targets[rows][:, None]).mean() / 2")).source)  # fmt: skip
-    assert own["best_loss"] >= 0.25 and own["first_loss"] == pytest.approx(0.25 + 1.1 / 2, abs=0.1)
+    assert numbers["best_loss"] >= 0.25 and numbers["first_loss"] == pytest.approx(0.25 + 1.1 / 2, abs=0.1)
 
 
 def test_a_softmax_too_many_has_its_floor_here_too():

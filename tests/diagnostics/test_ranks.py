@@ -42,11 +42,11 @@ dist.destroy_process_group()
 def test_a_batch_that_one_rank_leaves_out(tmp_path, twist, cause):
     path = tmp_path / "train.py"
     path.write_text(SCRIPT.replace("TWIST", twist))
-    found = checkup(path, ranks=2)
-    assert [s.cause for s in found.suspects] == ([cause] if cause else [])
+    report = checkup(path, ranks=2)
+    assert [s.cause for s in report.suspects] == ([cause] if cause else [])
     if cause:
-        assert found.suspects[0].line == SCRIPT.splitlines().index("        TWIST") + 1
-    assert found.outcome == ("nothing" if twist == "pass" else "found" if cause else "unjudged")
+        assert report.suspects[0].line == SCRIPT.splitlines().index("        TWIST") + 1
+    assert report.outcome == ("nothing" if twist == "pass" else "found" if cause else "unjudged")
 
 
 MISMATCH = (

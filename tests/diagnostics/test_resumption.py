@@ -27,9 +27,9 @@ def measured(resumed, **more):
 
 
 def test_nothing_happened():
-    found = measured(WHOLE[2:])
-    assert (found["first_difference"], found["more_steps"], found["stopped_at"]) == (0, 0, 2)
-    assert not JUDGED.judge(found).fired
+    numbers = measured(WHOLE[2:])
+    assert (numbers["first_difference"], numbers["more_steps"], numbers["stopped_at"]) == (0, 0, 2)
+    assert not JUDGED.judge(numbers).fired
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_nothing_happened():
     ],
 )
 def test_the_first_difference_names_what_was_lost(resumed, more, first, cause):
-    found = measured(resumed, **more)
-    verdict = JUDGED.judge(found)
-    assert found["first_difference"] == first and verdict.fired
+    numbers = measured(resumed, **more)
+    verdict = JUDGED.judge(numbers)
+    assert numbers["first_difference"] == first and verdict.fired
     assert verdict.suspects[0].cause == cause
 
 

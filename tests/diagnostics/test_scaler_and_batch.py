@@ -22,11 +22,11 @@ def causes(name, source):
 
 
 def test_a_new_scaler_with_a_new_optimiser_is_another_training():
-    made = loss_scale.FURTHER[0][1].source.replace(
+    source = loss_scale.FURTHER[0][1].source.replace(
         "    model.train()", "    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)\n    model.train()"
     )
     assert "resume/scaler_state_lost" in causes("loss_scale", loss_scale.FURTHER[0][1].source)
-    assert "resume/scaler_state_lost" not in causes("loss_scale", made)
+    assert "resume/scaler_state_lost" not in causes("loss_scale", source)
 
 
 def test_a_scaler_that_grows_fast_keeps_its_factor():

@@ -39,13 +39,13 @@ print(total, dumps({}))
 
 
 def shrunk(needs, **settings):
-    asked = []
+    scripts = []
 
     def ask(sources):
-        asked.extend(sources)
+        scripts.extend(sources)
         return [needs in source for source in sources]
 
-    return Shrinker(ask, **settings).shrink(SCRIPT), asked
+    return Shrinker(ask, **settings).shrink(SCRIPT), scripts
 
 
 def test_only_what_is_needed_is_left():
@@ -54,16 +54,16 @@ def test_only_what_is_needed_is_left():
 
 
 def test_what_is_left_is_a_script_and_what_lacks_a_name_is_never_run():
-    text, asked = shrunk("total += helper(epoch)")
+    text, scripts = shrunk("total += helper(epoch)")
     assert "def helper" in text and "other" not in text and "import" not in text and "else" not in text
-    for source in asked:
+    for source in scripts:
         ast.parse(source)
         assert "helper(" not in source or "def helper" in source
 
 
 def test_runs_get_shorter_first():
-    _, asked = shrunk("total += helper(epoch)")
-    assert "EPOCHS = 1\n" in asked[1] and len(asked[1].splitlines()) > 20
+    _, scripts = shrunk("total += helper(epoch)")
+    assert "EPOCHS = 1\n" in scripts[1] and len(scripts[1].splitlines()) > 20
 
 
 def test_where_nothing_shorter_shows_it_the_script_stays():
@@ -72,8 +72,8 @@ def test_where_nothing_shorter_shows_it_the_script_stays():
 
 
 def test_no_try_after_its_time():
-    text, asked = shrunk("marker", until=0.0)
-    assert not asked and "marker" in text
+    text, scripts = shrunk("marker", until=0.0)
+    assert not scripts and "marker" in text
 
 
 def test_no_python():

@@ -88,7 +88,7 @@ def test_each_broken_program_of_ours_speaks_of_what_its_fault_presupposes():
 
 
 def verdict(*suspects, by="crash", numbers=None):
-    return Verdict(by, bool(suspects), "seen", numbers or {}, tuple(Suspect(*one, "seen") for one in suspects))
+    return Verdict(by, bool(suspects), "seen", numbers or {}, tuple(Suspect(*pair, "seen") for pair in suspects))
 
 
 @pytest.fixture
@@ -117,17 +117,17 @@ def test_an_instrument_s_own_number_caps_its_score_and_the_count_caps_that(count
 
 
 def test_a_verdict_does_not_fire_on_what_the_script_cannot_have(counts):
-    both = verdict(("loss/double_softmax", 0.9), ("fit/capacity_too_small", 0.3), by="one")
-    (left,) = weighed([both], made(BARE))
-    assert left.fired and [one.cause for one in left.suspects] == ["fit/capacity_too_small"]
+    accusation = verdict(("loss/double_softmax", 0.9), ("fit/capacity_too_small", 0.3), by="one")
+    (left,) = weighed([accusation], made(BARE))
+    assert left.fired and [suspect.cause for suspect in left.suspects] == ["fit/capacity_too_small"]
     (none,) = weighed([verdict(("loss/double_softmax", 0.9), by="one")], made(BARE))
     assert not none.fired
 
 
 def test_what_a_measurement_excludes_is_named_by_nothing():
     spread = verdict(by="double_normalisation", numbers={"log_prob_spread": 3.2})
-    kept = verdict(by="retain_graph", numbers={"kept_share": 0.0})
-    assert refuted([spread, kept]) == {"loss/double_softmax", "memory/retain_graph_left_on"}
+    retained = verdict(by="retain_graph", numbers={"kept_share": 0.0})
+    assert refuted([spread, retained]) == {"loss/double_softmax", "memory/retain_graph_left_on"}
     narrow = verdict(by="double_normalisation", numbers={"log_prob_spread": 0.7})
     assert refuted([narrow]) == set() and refuted([], ["negative loss"]) == {"loss/sign_flipped"}
 
@@ -136,20 +136,20 @@ def test_what_is_weak_is_a_reading_and_what_belongs_to_a_suspect_stays_with_it()
     ranked = rank([verdict(("loop/stale_gradients", 0.9), by="one"), verdict(("optimizer/lr_too_high", 0.8), by="two"),
                    verdict(("data/no_shuffle", 0.5), by="three")])  # fmt: skip
     strong, weak = apart(ranked)
-    assert [one.cause for one in strong] == ["loop/stale_gradients", "optimizer/lr_too_high"]
+    assert [suspect.cause for suspect in strong] == ["loop/stale_gradients", "optimizer/lr_too_high"]
     assert strong[1].score < STRONG and strong[1].explained_by == "loop/stale_gradients"
-    assert [one.cause for one in weak] == ["data/no_shuffle"]
+    assert [suspect.cause for suspect in weak] == ["data/no_shuffle"]
     assert apart([Ranked("a/b", STRONG, "seen")])[1] == []
 
 
 def test_a_report_tells_a_reading_and_names_no_cause(monkeypatch):
     run = made("net.eval()")
-    found = verdict(("data/ordered_split", 0.8), ("data/no_shuffle", 0.3), by="validation_shift")
-    monkeypatch.setattr("bugzoo.diagnostics.checkup.judge_all", lambda readings: [found])
+    accusation = verdict(("data/ordered_split", 0.8), ("data/no_shuffle", 0.3), by="validation_shift")
+    monkeypatch.setattr("bugzoo.diagnostics.checkup.judge_all", lambda readings: [accusation])
     run.readings = {"validation_shift": Reading({"x": 1.0})}
-    told = report(run)
-    assert isinstance(told, Report) and told.outcome == "nothing" and told.suspects == []
-    [reading] = told.readings  # the order is that of the counted scores
+    summary = report(run)
+    assert isinstance(summary, Report) and summary.outcome == "nothing" and summary.suspects == []
+    [reading] = summary.readings  # the order is that of the counted scores
     assert reading.instrument == "validation_shift"
     assert set(reading.could_be) == {"data/ordered_split", "data/no_shuffle"}
-    assert told.to_json()["readings"][0]["message"] == "seen" and "validation_shift: seen" in str(told)
+    assert summary.to_json()["readings"][0]["message"] == "seen" and "validation_shift: seen" in str(summary)

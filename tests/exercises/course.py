@@ -38,7 +38,7 @@ class Course:
 
     def call(self, *arguments: str, seconds: float = 900) -> str:
         """`nbgrader ARGUMENTS` in the course. Returns what it said; raises AssertionError when it failed."""
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "nbgrader", *arguments],
             cwd=self.folder,
             env=self.environment,
@@ -47,8 +47,8 @@ class Course:
             timeout=seconds,
             check=False,
         )
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stderr
+        assert process.returncode == 0, process.stderr[-3000:]
+        return process.stderr
 
     def generate(self, name: str) -> Path:
         """The student's notebook, as nbgrader makes it."""

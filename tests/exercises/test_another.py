@@ -28,9 +28,9 @@ def test_every_exercise_has_four_tickets_that_differ() -> None:
 
 
 def test_a_name_gives_the_same_case_everywhere() -> None:
-    one = load("04-1")
-    assert one.name == "04_flat_loss-1" and load("04_flat_loss-1") == one
-    assert (one.scenario.ticket, load("04-4").scenario.ticket) == ("Z-6F20-MS57", "C-6HKS-7VDD")
+    case = load("04-1")
+    assert case.name == "04_flat_loss-1" and load("04_flat_loss-1") == case
+    assert (case.scenario.ticket, load("04-4").scenario.ticket) == ("Z-6F20-MS57", "C-6HKS-7VDD")
 
 
 @pytest.mark.parametrize("name", ["04-0", "04-x", "04-1.middle", "44-1", "04-12345"])
@@ -41,17 +41,17 @@ def test_no_such_case(name: str) -> None:
 
 def test_cases_of_one_ticket_differ_and_stay_between_its_ends() -> None:
     for exercise in with_program().values():
-        drawn = [another.case(exercise, 1 + 3 * turn) for turn in range(12)]
+        cases = [another.case(exercise, 1 + 3 * turn) for turn in range(12)]
         low, high = another.ends(exercise)[:2]
-        assert len({one.scenario.ticket for one in drawn}) > 2, exercise.name
-        assert all(one.program == low.program and low.seed <= one.seed <= high.seed for one in drawn)
-        own = exercise.program, exercise.faults, exercise.seed
+        assert len({case.scenario.ticket for case in cases}) > 2, exercise.name
+        assert all(case.program == low.program and low.seed <= case.seed <= high.seed for case in cases)
+        original = exercise.program, exercise.faults, exercise.seed
         again = [another.case(exercise, number) for number in range(1, 40)]
-        assert all((one.program, one.faults, one.seed) != own for one in again), "not the exercise itself"
+        assert all((case.program, case.faults, case.seed) != original for case in again), "not the exercise itself"
         for of in range(len(exercise.faults)):
             for key, least in low.about_faults[of][1].items():
                 most = high.about_faults[of][1][key]
-                assert all(least <= one.about_faults[of][1][key] <= most for one in drawn)
+                assert all(least <= case.about_faults[of][1][key] <= most for case in cases)
 
 
 @pytest.mark.parametrize("name", [one.name for one in ALL])
@@ -68,13 +68,13 @@ def test_the_figures_are_those_that_the_notebook_prints(monkeypatch: pytest.Monk
         [Curve(range(1, 21), [2.0] * 18 + [1.0, 0.5], [1.0] * 20, {"accuracy": 0.5}), Curve([1], [0.25], [1.0])]
     )
     monkeypatch.setattr(healthy, "recorded", lambda text, ranks: next(runs))
-    one = load("04-1")
+    case = load("04-1")
     story = "{run.first:.2f} {run.last:.2f} {run.highest:.0f} {run.accuracy:.0f} % {run.steps} {healthy.lowest:.2f}"
-    seen: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     changed = another.told(
-        Exercise(one.title, story, one.program, one.fault, name=one.name), lambda *now: seen.append(now)
+        Exercise(case.title, story, case.program, case.fault, name=case.name), lambda *now: calls.append(now)
     )
-    assert changed.story == "2.00 0.75 2 50 % 20 0.25" and seen == [(0, 2), (1, 2), (2, 2)]
+    assert changed.story == "2.00 0.75 2 50 % 20 0.25" and calls == [(0, 2), (1, 2), (2, 2)]
     assert another.told(load("04")) == load("04"), "nothing is run for an exercise itself"
 
 
@@ -106,8 +106,8 @@ def test_each_is_written_beside_the_last_and_reset_as_it_was(tmp_path: Path, mon
 
 @pytest.mark.slow
 def test_both_ends_are_proved_by_submissions_without_attacks() -> None:
-    for one in ALL:
-        kinds = [trial.kind for trial in one.kind.of_an_end(one)]
+    for case in ALL:
+        kinds = [trial.kind for trial in case.kind.of_an_end(case)]
         assert {VIEWS, "solution", "unsolved"} <= set(kinds) and "attack" not in kinds
 
 
@@ -122,7 +122,7 @@ def test_the_button_writes_the_next_case_and_says_what_went_wrong(
     for number in (1, 2):
         button.button.click()
         assert (tmp_path / f"04_flat_loss-{number}.ipynb").exists() and button.said.value == ""
-    links = [one["data"]["text/markdown"] for one in button.links.outputs]
+    links = [link["data"]["text/markdown"] for link in button.links.outputs]
     assert links == [f"[04_flat_loss-{number}](04_flat_loss-{number}.ipynb)" for number in (1, 2)]
 
     def failing(text: str, ranks: int) -> Curve:
@@ -139,9 +139,13 @@ def test_of_recordings_the_button_opens_one_and_says_no_training(
 ) -> None:
     monkeypatch.setenv("BUGZOO_WIDGETS", "1")
     monkeypatch.chdir(tmp_path)
-    button, said = AnotherButton("02_five_beginnings"), []
+    button, messages = AnotherButton("02_five_beginnings"), []
     button.show()
     draw = files.draw_another
-    monkeypatch.setattr(files, "draw_another", lambda name: said.append(button.said.value) or draw(name))
+    monkeypatch.setattr(files, "draw_another", lambda name: messages.append(button.said.value) or draw(name))
     button.button.click()
-    assert "recordings" in said[0] and "Training" not in said[0] and (tmp_path / "02_five_beginnings-1.ipynb").exists()
+    assert (
+        "recordings" in messages[0]
+        and "Training" not in messages[0]
+        and (tmp_path / "02_five_beginnings-1.ipynb").exists()
+    )

@@ -47,12 +47,12 @@ def own_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def recorded(**other: float | None) -> dict[str, Any]:
     """The recorded numbers with some of them replaced: `grader__accuracy=0.9`; None takes one away."""
-    found = json.loads(json.dumps(RECORDED))
+    readings = json.loads(json.dumps(RECORDED))
     for name, value in other.items():
         group, key = name.split("__")
-        place = found["metrics"] if group == "metrics" else found["numbers"].get(group, {})
+        place = readings["metrics"] if group == "metrics" else readings["numbers"].get(group, {})
         place.pop(key) if value is None else place.update({key: value})
-    return found
+    return readings
 
 
 def failed(checks: list[Check]) -> dict[str, Check]:
@@ -60,8 +60,8 @@ def failed(checks: list[Check]) -> dict[str, Check]:
 
 
 def test_what_the_fault_measures_passes() -> None:
-    found = breaking.claims(ASKED, recorded())
-    assert len(found) == len(ASKED.must) and not failed(found)
+    checks = breaking.claims(ASKED, recorded())
+    assert len(checks) == len(ASKED.must) and not failed(checks)
     assert not failed(breaking.averaged(ASKED, [recorded()] * 3, (0, 1, 2)))
 
 
@@ -185,13 +185,13 @@ def test_there_is_no_diagnosis(capsys: pytest.CaptureFixture) -> None:
         cell.form(NAME)
     assert grade_diagnosis(NAME, {"cause": "a wrong learning rate"}).points == 0
     assert cell.diagnosis(NAME) == 0 and "has no diagnosis" in capsys.readouterr().out
-    ids = [one["id"] for one in json.loads(build(EXERCISE))["cells"]]
+    ids = [part["id"] for part in json.loads(build(EXERCISE))["cells"]]
     assert not {"form", "diagnosis", "diagnosis-answer", "hypothesis"} & set(ids) and "repair" in ids
 
 
 def judged(status: str, program: str) -> None:
-    told = {"passed": False, "points": 0.0, "status": status, "program": program}
-    record.note(EXERCISE.scenario.ticket, "repair", told)
+    note = {"passed": False, "points": 0.0, "status": status, "program": program}
+    record.note(EXERCISE.scenario.ticket, "repair", note)
 
 
 def test_hints_cost_nothing_and_open_by_tries(capsys: pytest.CaptureFixture) -> None:
@@ -216,9 +216,9 @@ def test_the_debrief_waits_for_the_edit_or_for_giving_up(capsys: pytest.CaptureF
     closed = capsys.readouterr().out
     assert "opens once your edit passes. Or give up" in closed and title not in closed
     cell.debrief(NAME, give_up=True)
-    told = capsys.readouterr().out
-    assert title in told and ASKED.moral in told
-    added = [line[1:].strip() for line in told.splitlines() if line.startswith("+")]
+    printed = capsys.readouterr().out
+    assert title in printed and ASKED.moral in printed
+    added = [line[1:].strip() for line in printed.splitlines() if line.startswith("+")]
     assert added and all(line in broken_text(EXERCISE) and line not in TEXT for line in added), (
         "the edit, not its repair"
     )
@@ -233,8 +233,8 @@ def test_a_class_hands_it_in_without_a_diagnosis(tmp_path: Path) -> None:
     assert task.max_points == 10 and task.diagnosis("", []).points == 0 and task.fingerprint()
     file = tmp_path / "someone.ipynb"
     file.write_text(build(EXERCISE, "solution"))
-    [found] = submission.find(tmp_path, task.name)
-    read = submission.read(found, task.original())
+    [notebook] = submission.find(tmp_path, task.name)
+    read = submission.read(notebook, task.original())
     assert read.problem == "" and read.notes == () and "sort()" in "".join(read.sections.values())
     assert task.repair("", TEXT, [], strict=True, draw=3).status == "not attempted"
 
@@ -245,9 +245,11 @@ def test_the_faults_edit_passes_and_a_lazy_one_is_told_why() -> None:
     assert passed.status == "passed" and passed.points == 10, str(passed)
     assert "2 seeds (0, 1)" in str(passed) and not [check for check in passed.checks if not check.passed]
     lazy = all_made(TEXT, LAZY_BREAKS, {})
-    told = grade_exercise(NAME, lazy["validation targets alone shuffled"], seeds=(0,))
+    result = grade_exercise(NAME, lazy["validation targets alone shuffled"], seeds=(0,))
     assert (
-        told.status == "wrong" and told.points == 0 and {"evaluation", "generalisation"} <= failed(told.checks).keys()
+        result.status == "wrong"
+        and result.points == 0
+        and {"evaluation", "generalisation"} <= failed(result.checks).keys()
     )
     crashed = grade_exercise(NAME, TEXT.replace("model.eval()", "raise ValueError('mine')"), seeds=(0,))
     assert crashed.status == "your code raised" and "ValueError in line" in str(crashed)

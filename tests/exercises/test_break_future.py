@@ -34,9 +34,9 @@ RECORDED = {"dependency": {"future_leak": 0.24}, "both_modes": {"future_leak": 0
 
 
 def asked_of(name: str) -> Break:
-    asked = load(name).kind
-    assert isinstance(asked, Break)
-    return asked
+    kind = load(name).kind
+    assert isinstance(kind, Break)
+    return kind
 
 
 def failed(checks: list[Check]) -> dict[str, Check]:
@@ -45,17 +45,17 @@ def failed(checks: list[Check]) -> dict[str, Check]:
 
 def recorded(**other: float | None) -> dict[str, Any]:
     """The recorded numbers with some of them replaced: `both_modes__later_weight=0.3`; None takes one away."""
-    found = json.loads(json.dumps(RECORDED))
+    numbers = json.loads(json.dumps(RECORDED))
     for name, value in other.items():
         group, key = name.split("__")
-        found[group].pop(key) if value is None else found[group].update({key: value})
-    return {"metrics": {}, "numbers": found}
+        numbers[group].pop(key) if value is None else numbers[group].update({key: value})
+    return {"metrics": {}, "numbers": numbers}
 
 
 def test_what_the_fault_measures_passes() -> None:
-    asked = asked_of(NAME)
-    found = breaking.claims(asked, recorded())
-    assert len(found) == len(asked.must) and not failed(found)
+    kind = asked_of(NAME)
+    checks = breaking.claims(kind, recorded())
+    assert len(checks) == len(kind.must) and not failed(checks)
 
 
 @pytest.mark.parametrize(
@@ -134,17 +134,17 @@ def test_the_line_that_is_told_is_the_one_that_was_written() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_edits_that_count_touch_neither_and_lazy_ones_what_they_say(name: str) -> None:
-    case, asked = load(name), asked_of(name)
+    case, kind = load(name), asked_of(name)
     healthy = case.handed_out
     for title, text in case.kind.accepted(case).items():
-        assert not same_program(text, healthy) and not failed(breaking.unchanged(asked, text, healthy)), title
-    for title, text in all_made(healthy, asked.lazy, {}).items():
-        wanted = {f"unchanged {TOUCHES[title]}"} if title in TOUCHES else set()
-        assert failed(breaking.unchanged(asked, text, healthy)).keys() == wanted, title
+        assert not same_program(text, healthy) and not failed(breaking.unchanged(kind, text, healthy)), title
+    for title, text in all_made(healthy, kind.lazy, {}).items():
+        expected = {f"unchanged {TOUCHES[title]}"} if title in TOUCHES else set()
+        assert failed(breaking.unchanged(kind, text, healthy)).keys() == expected, title
 
 
 def test_the_notebook_opens_the_views_of_its_symptom() -> None:
-    cells = {one["id"]: "".join(one["source"]) for one in json.loads(build(EXERCISE))["cells"]}
+    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(build(EXERCISE))["cells"]}
     assert '("loss_curve", "influence", "evaluation")' in cells["look-first"]
     assert "in train mode and in eval mode" in cells["grading-text"] and "own copy" not in cells["grading-text"]
 
@@ -198,15 +198,15 @@ AHEAD = "values.roll(-1, 1)"
 )
 def test_each_number_is_the_worst_of_all_modes(before: str, after: str, leaks: bool, weighs: bool) -> None:
     """Dropout alone is no leak: it drops the same units before and after a change."""
-    found = both_modes.measure(run_here(SCRIPT.replace(before, after, 1) if before else SCRIPT))
-    assert (found["future_leak"] > 0.01, found["later_weight"] > 0) == (leaks, weighs), found
-    assert leaks or found["future_leak"] == 0
-    assert (found["grad_gap"] > both_modes.SAME) == ("enabled" in after), found
+    numbers = both_modes.measure(run_here(SCRIPT.replace(before, after, 1) if before else SCRIPT))
+    assert (numbers["future_leak"] > 0.01, numbers["later_weight"] > 0) == (leaks, weighs), numbers
+    assert leaks or numbers["future_leak"] == 0
+    assert (numbers["grad_gap"] > both_modes.SAME) == ("enabled" in after), numbers
 
 
 def test_there_is_no_leak_where_no_later_token_is_the_target() -> None:
-    found = both_modes.measure(run_here(SCRIPT.replace("tokens[rows, 1:]", "tokens[rows, :-1]")))
-    assert found.keys() == {"grad_gap"} and found["grad_gap"] == 0
+    numbers = both_modes.measure(run_here(SCRIPT.replace("tokens[rows, 1:]", "tokens[rows, :-1]")))
+    assert numbers.keys() == {"grad_gap"} and numbers["grad_gap"] == 0
 
 
 def test_a_person_looks_where_the_outputs_with_gradients_and_without_were_not_measured() -> None:
@@ -224,8 +224,8 @@ def test_a_person_looks_where_the_outputs_with_gradients_and_without_were_not_me
 )
 def test_a_leak_in_the_evaluation_alone_passes_every_other_check(title: str, by: set[str]) -> None:
     lazy = all_made(TEXT, asked_of(NAME).lazy, {})
-    told = grade_exercise(NAME, lazy[title], seeds=(0,))
-    assert told.status == "wrong" and failed(told.checks).keys() == by, str(told)
+    result = grade_exercise(NAME, lazy[title], seeds=(0,))
+    assert result.status == "wrong" and failed(result.checks).keys() == by, str(result)
 
 
 @pytest.mark.sampled(0)
@@ -235,9 +235,9 @@ def test_a_leak_that_begins_after_the_training_is_for_a_person() -> None:
     text = text.replace("\n# %% Model", "\nlate = False\n\n# %% Model").replace(
         "\n# %% Evaluation", "\nlate = True\n\n# %% Evaluation"
     )
-    told = grade_exercise(NAME, text, seeds=(0,))
-    assert told.status == FOR_A_PERSON and failed(told.checks).keys() == {"steps"}, str(told)
-    assert told.points == 0 and "have the gradient of the training" in told.message
+    result = grade_exercise(NAME, text, seeds=(0,))
+    assert result.status == FOR_A_PERSON and failed(result.checks).keys() == {"steps"}, str(result)
+    assert result.points == 0 and "have the gradient of the training" in result.message
 
 
 @pytest.mark.sampled(0)
@@ -255,6 +255,6 @@ def test_what_touches_neither_part_fails_by_what_it_does(title: str) -> None:
         "the scores before the mask": {"both_modes.later_weight"},
         "samples of a batch mixed": {"dependency.future_leak", "both_modes.future_leak"},
     }
-    told = grade_exercise(NAME, all_made(TEXT, asked_of(NAME).lazy, {})[title], seeds=(0,))
-    assert told.status == "wrong" and told.points == 0
-    assert seen_by.get(title, set()) <= failed(told.checks).keys(), str(told)
+    result = grade_exercise(NAME, all_made(TEXT, asked_of(NAME).lazy, {})[title], seeds=(0,))
+    assert result.status == "wrong" and result.points == 0
+    assert seen_by.get(title, set()) <= failed(result.checks).keys(), str(result)

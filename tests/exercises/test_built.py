@@ -26,18 +26,18 @@ def test_committed_are_built_ones() -> None:
 
 @pytest.mark.slow
 def test_a_changed_a_missing_and_a_spare_notebook_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = files.texts()
-    monkeypatch.setattr(files, "texts", lambda: made)  # not made five times
+    notebooks = files.texts()
+    monkeypatch.setattr(files, "texts", lambda: notebooks)  # not made five times
     assert len(files.build(tmp_path)) == 2 * len(exercises())
     assert files.build(tmp_path) == files.stray(tmp_path) == []
     first, second = (tmp_path / f"exercises/{name}.ipynb" for name in list(exercises())[:2])
     first.write_text(first.read_text().replace("## Hints", "## Help"))
     second.unlink()
     (tmp_path / "solutions/by_hand.ipynb").write_text("{}")
-    said = "\n".join(files.stray(tmp_path))
-    assert len(said.splitlines()) == 3
-    assert f"{first.stem}.ipynb differs from" in said and f"{second.stem}.ipynb is missing" in said
-    assert "solutions/by_hand.ipynb has no declaration" in said
+    report = "\n".join(files.stray(tmp_path))
+    assert len(report.splitlines()) == 3
+    assert f"{first.stem}.ipynb differs from" in report and f"{second.stem}.ipynb is missing" in report
+    assert "solutions/by_hand.ipynb has no declaration" in report
     assert files.build(tmp_path) == [f"exercises/{first.name}", f"exercises/{second.name}"]
 
 
@@ -54,8 +54,8 @@ def test_every_kind_is_a_valid_notebook(name: str, kind: str) -> None:
         for cell in notebook.cells
         if "points" in cell.metadata.get("nbgrader", {})
     }
-    asked = dict(zip(("repair", "diagnosis"), load.points, strict=True))
-    assert graded == ({part: most for part, most in asked.items() if most}), "no cell for what is not asked"
+    points = dict(zip(("repair", "diagnosis"), load.points, strict=True))
+    assert graded == ({part: most for part, most in points.items() if most}), "no cell for what is not asked"
     assert sum(graded.values()) == (10.0 * len(load.faults)), "two findings are twice the work"
 
 
@@ -63,14 +63,16 @@ def test_built_notebooks_are_clean_code(tmp_path: Path) -> None:
     files.build(tmp_path)
     config = ["--config", str(ROOT / "pyproject.toml"), "--no-cache"]
     for command in (["check", *config], ["format", "--check", *config]):
-        done = subprocess.run([sys.executable, "-m", "ruff", *command, str(tmp_path)], capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout[-1500:]
+        process = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, str(tmp_path)], capture_output=True, text=True
+        )
+        assert process.returncode == 0, process.stdout[-1500:]
 
 
 def test_student_version_differs_from_the_solution_only_where_something_is_asked() -> None:
     for exercise in exercises().values():
         books = [json.loads(build(exercise, kind))["cells"] for kind in ("student", "solution")]
-        changed = {one["id"] for one, other in zip(*books, strict=True) if one != other}
+        changed = {cell["id"] for cell, other in zip(*books, strict=True) if cell != other}
         programs = {name for name in changed if name.startswith("program-")}
         assert changed - programs == (set() if exercise.kind.name == "break" else {"diagnosis-answer"})
         assert bool(programs) != (exercise.trap or exercise.kind.name == "five")
@@ -88,9 +90,9 @@ OF_A_DIAGNOSIS = ("hypothesis", "form", "diagnosis-answer", "diagnosis")
 def test_the_symptom_comes_first_and_the_code_is_folded(name: str) -> None:
     cells = json.loads(build(exercises()[name]))["cells"]
     edited = exercises()[name].kind.name == "break"
-    order = [one for one in ORDER if not edited or one not in OF_A_DIAGNOSIS]
+    order = [cell_id for cell_id in ORDER if not edited or cell_id not in OF_A_DIAGNOSIS]
     ids = [cell["id"] for cell in cells]
-    assert [one for one in ids if one in ORDER] == order
+    assert [cell_id for cell_id in ids if cell_id in ORDER] == order
     for cell in cells:
         folded = cell["metadata"].get("jupyter", {}).get("source_hidden", False)
         assert folded == (cell["id"].startswith("program-") and not edited), cell["id"]

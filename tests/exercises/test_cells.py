@@ -42,11 +42,11 @@ class Kernel:
 
     def run(self, text: str) -> str:
         """What a cell shows: prints, results and errors."""
-        shown: list[str] = []
+        texts: list[str] = []
         self.client.execute_interactive(
-            self.cells.get(text, text), timeout=300, output_hook=lambda m: shown.append(_text(m))
+            self.cells.get(text, text), timeout=300, output_hook=lambda m: texts.append(_text(m))
         )
-        return re.sub(r"\x1b\[[0-9;]*m", "", "".join(shown))
+        return re.sub(r"\x1b\[[0-9;]*m", "", "".join(texts))
 
     def kinds(self, text: str) -> list[tuple[str, str]]:
         """(kind of message, text) of what a cell sends, in its order."""
@@ -77,9 +77,9 @@ def _text(message: dict[str, Any]) -> str:
 @pytest.fixture
 def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "data"))
-    made = Kernel(tmp_path)
-    yield made
-    made.end()
+    started = Kernel(tmp_path)
+    yield started
+    started.end()
 
 
 def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
@@ -110,11 +110,11 @@ def test_before_the_diagnosis_a_wrong_repair_is_told_by_groups(kernel: Kernel) -
     kernel.run(kernel.cells["program-settings"].replace("1e-3", "1e-4"))
     wrong = kernel.run("repair")
     assert wrong.startswith("wrong.\n") and wrong.endswith("0.0"), wrong
-    told = wrong.removesuffix("0.0")
-    assert leaks.in_groups(told) == [] and "failed       What was wrong is gone" in told, wrong
-    assert "Details open with your complete diagnosis" in told
+    text = wrong.removesuffix("0.0")
+    assert leaks.in_groups(text) == [] and "failed       What was wrong is gone" in text, wrong
+    assert "Details open with your complete diagnosis" in text
     notes = record.notes(load(NAME).scenario.ticket, "repair")
-    assert [(one["status"], one["passed"], one["points"]) for one in notes] == [("wrong", False, 0.0)]
+    assert [(note["status"], note["passed"], note["points"]) for note in notes] == [("wrong", False, 0.0)]
 
 
 @pytest.mark.sampled(0)
@@ -128,7 +128,7 @@ def test_before_the_diagnosis_a_right_repair_is_told_by_groups_and_earns_nothing
     assert leaks.in_groups(passed.removesuffix("0.0")) == [], passed
     assert record.standing() == {} and record.first_diagnosis(ticket) is None
     notes = record.notes(ticket, "repair")
-    assert [(one["status"], one["passed"], one["points"]) for one in notes] == [("passed", False, 0.0)]
+    assert [(note["status"], note["passed"], note["points"]) for note in notes] == [("passed", False, 0.0)]
     assert "opens once you have handed in your diagnosis" in kernel.run("debrief")
 
 
@@ -188,8 +188,8 @@ def test_cells_out_of_order_are_put_in_order_and_a_slip_is_no_verdict_on_the_tra
 def test_a_slip_in_a_programs_cell_is_shown_once_and_the_cell_has_failed(kernel: Kernel) -> None:
     text = "%%program Settings\nseed = 0 +"
     kernel.run("setup")
-    shown = kernel.run(text)
-    assert len(re.findall(r"SyntaxError: ", shown)) == 1 and "bugzoo" not in shown, shown
+    printed = kernel.run(text)
+    assert len(re.findall(r"SyntaxError: ", printed)) == 1 and "bugzoo" not in printed, printed
     reply = kernel.client.execute_interactive(text, output_hook=lambda m: None)
     assert reply["content"]["status"] == "error" and reply["content"]["ename"] == "SyntaxError"
     assert len(re.findall(r"NameError: ", kernel.run("no_such_name"))) == 1  # other cells' errors are shown as ever
@@ -199,8 +199,8 @@ def test_a_slip_in_a_programs_cell_is_shown_once_and_the_cell_has_failed(kernel:
 @pytest.mark.sampled(0)
 def test_the_program_runs_before_its_cells_and_never_in_this_kernel(kernel: Kernel) -> None:
     kernel.run("setup")
-    shown = kernel.run("look") + kernel.run("numbers")
-    assert "as handed out" in shown and "healthy: finished; validation accuracy 95 %" in shown, shown
+    printed = kernel.run("look") + kernel.run("numbers")
+    assert "as handed out" in printed and "healthy: finished; validation accuracy 95 %" in printed, printed
     kernel.run("%%program Evaluation\nprint(2 * 21)\nmetrics = {}")
     assert kernel.run("print('model' in dir(), 'metrics' in dir())").strip() == "False False"
     other = Kernel(Path(kernel.folder))  # begun anew: what was looked at and handed in is still there
@@ -238,7 +238,9 @@ def test_a_front_end_shows_that_the_grader_works_and_nothing_of_it_stays(tmp_pat
     try:
         watched.run("setup")
         watched.run(GUESS)
-        sent = [one for one in watched.kinds("repair") if one[0] in ("stream", "clear_output", "execute_result")]
+        sent = [
+            message for message in watched.kinds("repair") if message[0] in ("stream", "clear_output", "execute_result")
+        ]
         assert [kind for kind, _ in sent].count("execute_result") == 0, (
             "the points stand above; they are not said again"
         )
@@ -270,10 +272,10 @@ def test_a_notebook_without_its_graded_cell_is_noticed(tmp_path: Path) -> None:
 
     files.build(tmp_path)
     path = tmp_path / "exercises" / f"{NAME}.ipynb"
-    made = json.loads(path.read_text())
-    made["cells"] = [cell for cell in made["cells"] if cell["id"] != "repair"]
-    path.write_text(json.dumps(made))
+    notebook = json.loads(path.read_text())
+    notebook["cells"] = [cell for cell in notebook["cells"] if cell["id"] != "repair"]
+    path.write_text(json.dumps(notebook))
     assert any(NAME in text and "exercises build" in text for text in files.stray(tmp_path))
     back, before = files.reset(NAME, tmp_path)
     assert files.stray(tmp_path) == [f"exercises/{NAME}.before.ipynb has no declaration"]
-    assert back == path and before is not None and json.loads(before.read_text()) == made
+    assert back == path and before is not None and json.loads(before.read_text()) == notebook

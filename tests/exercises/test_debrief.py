@@ -23,9 +23,9 @@ def test_guesses_are_laid_beside_what_is_true() -> None:
     record.note(ticket, "hypothesis", {"cause": "a wrong learning rate", "sure": 80, "after": ["loss_curve"]})
     record.note(ticket, "diagnosis", {"cause": "a wrong learning rate"})
     record.note(ticket, "diagnosis", {"cause": "a loss function with the wrong kind of input"})
-    said, _, rest = debrief.text(exercise).partition(f"### {exercise.about_fault[0].title}")
-    assert said.index("a wrong learning rate, 80 % sure") < said.index("a wrong learning rate, handed in")
-    assert "The right cause: **a loss function with the wrong kind of input**." in said and rest
+    guesses, _, rest = debrief.text(exercise).partition(f"### {exercise.about_fault[0].title}")
+    assert guesses.index("a wrong learning rate, 80 % sure") < guesses.index("a wrong learning rate, handed in")
+    assert "The right cause: **a loss function with the wrong kind of input**." in guesses and rest
 
 
 @pytest.mark.parametrize("name", list(with_program()))
@@ -36,29 +36,31 @@ def test_the_lines_that_were_changed_are_shown_and_each_look_alike_says_which_ru
     if not exercise.trap:
         changes = text.partition("```diff\n")[2].partition("\n```")[0].splitlines()
         assert changes and all(line[:1] in "-+" for line in changes)
-    own = {fault.id for fault, _ in exercise.about_faults}
-    every = [like for fault, _ in exercise.about_faults for like in fault.look_alikes if like.other not in own]
-    alike = {like.other: like for like in every}.values()  # two findings may have one look-alike
-    assert text.count("\n- This run: ") == text.count("\n- That one: ") == len(alike)
-    for one in alike:
-        title = faults.load(one.other).title
-        assert f"**{title}.** {one.test}" in text or f"**A healthy run: {title}.** {one.test}" in text
-    assert exercise.about_fault[0].title not in [faults.load(one.other).title for one in alike], (
+    ids = {fault.id for fault, _ in exercise.about_faults}
+    every = [like for fault, _ in exercise.about_faults for like in fault.look_alikes if like.other not in ids]
+    look_alikes = {like.other: like for like in every}.values()  # two findings may have one look-alike
+    assert text.count("\n- This run: ") == text.count("\n- That one: ") == len(look_alikes)
+    for look_alike in look_alikes:
+        title = faults.load(look_alike.other).title
+        assert f"**{title}.** {look_alike.test}" in text or f"**A healthy run: {title}.** {look_alike.test}" in text
+    assert exercise.about_fault[0].title not in [faults.load(look_alike.other).title for look_alike in look_alikes], (
         "not its own look-alike"
     )
     assert "**Nothing is wrong.**" not in text, "of a look-alike that would say that this program is healthy"
 
 
 def test_the_picture_stands_between_the_reasons_and_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[Any] = []
+    displayed: list[Any] = []
     monkeypatch.setenv("BUGZOO_WIDGETS", "1")
-    monkeypatch.setattr("IPython.display.display", lambda *what, **_: shown.extend(what))
+    monkeypatch.setattr("IPython.display.display", lambda *what, **_: displayed.extend(what))
     monkeypatch.setattr(debrief, "picture", lambda exercise, program: b"\x89PNG\r\n\x1a\n")
     monkeypatch.setattr(debrief.would_say, "text", lambda exercise: "### What `checkup` would have said")
     debrief.show(load("04"))
-    assert [type(one).__name__ for one in shown[:5]] == ["Markdown", "Markdown", "Image", "Markdown", "Markdown"]
-    assert any("application/vnd.jupyter.widget-view+json" in one for one in shown[5:]), "the button for another case"
-    assert "**Repair.**" in shown[0].data and "`checkup`" in shown[3].data and "### Next" in shown[4].data
+    assert [type(part).__name__ for part in displayed[:5]] == ["Markdown", "Markdown", "Image", "Markdown", "Markdown"]
+    assert any("application/vnd.jupyter.widget-view+json" in part for part in displayed[5:]), (
+        "the button for another case"
+    )
+    assert "**Repair.**" in displayed[0].data and "`checkup`" in displayed[3].data and "### Next" in displayed[4].data
 
 
 @pytest.mark.slow

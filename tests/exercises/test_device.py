@@ -40,7 +40,7 @@ def moved(text: str, to: str = "cuda") -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_line_comes_first_and_what_it_means_is_said_once(name: str, kind: str) -> None:
     cells = json.loads(build(exercises()[name], kind))["cells"]
-    first, below = next((one, cells[at + 1]) for at, one in enumerate(cells) if one["cell_type"] == "code")
+    first, below = next((cell, cells[at + 1]) for at, cell in enumerate(cells) if cell["cell_type"] == "code")
     begin = "".join(first["source"]).splitlines()
     text = "".join(below["source"])
     if name in ON_CPU:
@@ -49,7 +49,7 @@ def test_the_line_comes_first_and_what_it_means_is_said_once(name: str, kind: st
         return
     assert begin[0] == 'device = "cpu"  # or "auto", "cuda"' and begin[-1] == f'program.begin("{name}", device)'
     assert below["id"] == "device-text" and "of the text were measured" in text and "The grader uses the CPU." in text
-    assert "".join("".join(one["source"]) for one in cells).count("of the text were measured") == 1
+    assert "".join("".join(cell["source"]) for cell in cells).count("of the text were measured") == 1
 
 
 @pytest.mark.parametrize("name", list(with_program()))
@@ -103,10 +103,10 @@ def test_run_view_tool_and_twin_get_the_text_on_the_device(monkeypatch: pytest.M
     program.look("time")
     program.tool("replay")
     broken, whole = moved(load("04").handed_out), moved(healthy_text(load("04")))
-    assert [ran[one] for one in ("run", "job", "view", "tool")] == [broken] * 4
+    assert [ran[key] for key in ("run", "job", "view", "tool")] == [broken] * 4
     assert ran["twin"] == whole and ran["curve"].device == "cuda"
-    said = capsys.readouterr().out
-    assert "This runs the program as handed out, on cuda." in said and "  measured on cuda\n" in said
+    printed = capsys.readouterr().out
+    assert "This runs the program as handed out, on cuda." in printed and "  measured on cuda\n" in printed
 
 
 def test_a_cell_that_names_a_device_itself_keeps_it_and_its_twin_is_told_apart() -> None:
@@ -162,20 +162,20 @@ def test_a_repair_that_names_a_gpu_is_graded_on_the_cpu(monkeypatch: pytest.Monk
 
 def test_the_debrief_draws_both_runs_on_the_device_and_its_lines_name_none(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
-    drawn: list[Any] = []
+    labels: list[Any] = []
 
     def recorded(text: str, ranks: int = 1) -> lab.Curve:
         ran.append(text)
         return lab.Curve([1], [1.0], [1.0], {}, device.of_text(text))
 
     monkeypatch.setattr(healthy, "recorded", recorded)
-    monkeypatch.setattr("bugzoo.lab.summary.picture", lambda *a, names: drawn.append(names) or b"")
+    monkeypatch.setattr("bugzoo.lab.summary.picture", lambda *a, names: labels.append(names) or b"")
     exercise, program = load("04"), Program()
     program.begin("04", "auto")
     debrief.picture(exercise, program)
-    assert drawn[-1] == ("as handed out, on cuda", "as it is now, on cuda")
+    assert labels[-1] == ("as handed out, on cuda", "as it is now, on cuda")
     assert all('\ndevice = "cuda"\n' in text for text in ran)
     program.begin("04", "cpu")
     debrief.picture(exercise, None)
-    assert drawn[-1] == ("as handed out", "healthy")
+    assert labels[-1] == ("as handed out", "healthy")
     assert "device" not in debrief.text(exercise).partition("```diff\n")[2].partition("\n```")[0]

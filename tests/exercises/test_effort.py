@@ -32,23 +32,23 @@ def test_the_level_is_the_faults_and_of_two_one_more() -> None:
     single = [faults.load(fault).level for fault in two.faults]
     assert effort.level(two) == max(single) + 1 and single[0] != single[1]
     hardest = SimpleNamespace(about_faults=[(SimpleNamespace(level=5), {})] * 2)
-    assert effort.level(hardest) == 5 and all(1 <= effort.level(one) <= 5 for one in exercises().values())
+    assert effort.level(hardest) == 5 and all(1 <= effort.level(listed) <= 5 for listed in exercises().values())
 
 
 @pytest.mark.parametrize("name", list(exercises()))
 def test_each_notebook_says_it_under_its_title(name: str) -> None:
     exercise, cell = load(name), json.loads(build(load(name)))["cells"][0]
-    told = stated(name)
+    facts = stated(name)
     line = "".join(cell["source"]).splitlines()[2]
     assert line.startswith(
-        f"Ticket **{exercise.scenario.ticket}** · level {effort.level(exercise)} of 5, about {told['minutes']} min"
+        f"Ticket **{exercise.scenario.ticket}** · level {effort.level(exercise)} of 5, about {facts['minutes']} min"
     )
-    assert told == stated(name, "solution") == stated(name, "instructor"), "a filled-in notebook is as long"
-    assert told["level"] == effort.level(exercise) and told["minutes"] % 5 == 0 < told["minutes"]
+    assert facts == stated(name, "solution") == stated(name, "instructor"), "a filled-in notebook is as long"
+    assert facts["level"] == effort.level(exercise) and facts["minutes"] % 5 == 0 < facts["minutes"]
     if exercise.kind.name != "five":
         text, longer = exercise.handed_out, exercise.handed_out + "x = 1\n" * 150
         texts = [
-            "".join(one["source"]) for one in json.loads(build(exercise))["cells"] if one["cell_type"] == "markdown"
+            "".join(part["source"]) for part in json.loads(build(exercise))["cells"] if part["cell_type"] == "markdown"
         ]
         assert (
             effort.minutes(texts, longer, effort.level(exercise))
@@ -62,7 +62,7 @@ def test_neither_tells_that_nothing_is_wrong() -> None:
     for name, exercise in exercises().items():
         if exercise.kind.name in ("repair", "decoy", "nothing"):
             counts.setdefault(tuple(stated(name).values()), Counter())[exercise.kind.name] += 1
-    healthy = {pair: found for pair, found in counts.items() if found["nothing"]}
+    healthy = {pair: kinds for pair, kinds in counts.items() if kinds["nothing"]}
     assert healthy
-    for pair, found in healthy.items():
-        assert found["repair"] + found["decoy"] >= 2 * found["nothing"], (pair, found)
+    for pair, kinds in healthy.items():
+        assert kinds["repair"] + kinds["decoy"] >= 2 * kinds["nothing"], (pair, kinds)

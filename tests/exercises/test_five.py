@@ -66,18 +66,18 @@ def test_another_program_makes_a_recording_stale(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_reading_prints_and_draws_what_a_full_one_would(name: str) -> None:
-    for one in recording(name):
+    for run in recording(name):
         for view in recorded_views():
-            shown = show.text(view, one.readings[view])
-            assert told(shown) == [], shown
-        assert show.figure("loss_curve", one.readings["loss_curve"]) is not None
+            text = show.text(view, run.readings[view])
+            assert told(text) == [], text
+        assert show.figure("loss_curve", run.readings["loss_curve"]) is not None
 
 
 def test_a_recording_keeps_what_a_view_needs_and_drops_what_names_causes() -> None:
-    drawn = {"overfit_one_batch.repetitions": [1.0, 2.0], "overfit_one_batch.losses": [2.0, 1.0]}
+    curves = {"overfit_one_batch.repetitions": [1.0, 2.0], "overfit_one_batch.losses": [2.0, 1.0]}
     rows = {"overfit_one_batch.first_loss": 2.123456789, "overfit_one_batch.ratio": 0.5}
-    kept = recordings._kept("one_batch", Reading({**drawn, **rows, "overfit_one_batch.late_fall": 1.0}))
-    assert dict(kept.numbers) == {**drawn, **rows}
+    reading = recordings._kept("one_batch", Reading({**curves, **rows, "overfit_one_batch.late_fall": 1.0}))
+    assert dict(reading.numbers) == {**curves, **rows}
     readings = {view: Reading(why_not="-") for view in recorded_views()} | {
         "loss_curve": Reading({"lost": float("inf")})
     }
@@ -113,12 +113,12 @@ def test_every_answer_earns_what_it_should(name: str) -> None:
 def ranges(outside: dict[int, list[str]]) -> tuple[Recorded, ...]:
     """Five runs: position -> sources of the gradients' rows that are outside their usual range."""
     rows = {row.source: row.range for row in views.rows("gradients") if row.range}
-    found = []
+    runs = []
     for place in range(1, 6):
         numbers = {source: rows[source][1] + 1 for source in outside.get(place, ())}
         readings = {view: Reading(numbers if view == "gradients" else {}) for view in recorded_views()}
-        found.append(Recorded((1.0,), {}, readings))
-    return tuple(found)
+        runs.append(Recorded((1.0,), {}, readings))
+    return tuple(runs)
 
 
 def test_a_view_tells_only_what_is_unusual_in_one_run_alone() -> None:
@@ -137,8 +137,8 @@ def test_readings_without_a_price_are_noticed(monkeypatch: pytest.MonkeyPatch) -
 def test_a_grader_that_believes_any_run_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     right = fives.broken(load(NAME))
     monkeypatch.setattr(fives, "named_run", lambda given: right)
-    said = " ".join(proof.of_answers(load(NAME)))
-    assert "run 0 earns 100% instead of 0%" in said and "a guess without a look earns" in said
+    text = " ".join(proof.of_answers(load(NAME)))
+    assert "run 0 earns 100% instead of 0%" in text and "a guess without a look earns" in text
 
 
 def test_what_an_answer_says_of_itself_is_not_believed() -> None:
@@ -160,8 +160,8 @@ def test_five_readings_are_free_and_one_that_was_opened_costs_once(capsys: Any) 
     runs.look("batch", 1)
     assert "Readings opened: 6, cost so far 2%" in capsys.readouterr().out
     assert five_runs.begin(NAME).opened() == runs.opened(), "the record outlives the kernel"
-    for view, place, said in (("gradient", 1, "gradients"), ("memory", 1, "view"), ("batch", 6, "1 to 5")):
-        with pytest.raises(UserError, match=said):
+    for view, place, reason in (("gradient", 1, "gradients"), ("memory", 1, "view"), ("batch", 6, "1 to 5")):
+        with pytest.raises(UserError, match=reason):
             runs.look(view, place)
     assert len(runs.opened()) == 6
 
@@ -175,8 +175,8 @@ def test_the_first_complete_answer_is_graded(monkeypatch: pytest.MonkeyPatch, ca
     runs.hand_in(**right | {"run": right["run"] % 5 + 1})
     runs.hand_in(**right)
     assert cell.diagnosis(NAME) == 0
-    said = capsys.readouterr().out
-    assert "Practice" in said and "passed: 10 of 10 points" in said and record.standing()[NAME]["passed"] == 0
+    printed = capsys.readouterr().out
+    assert "Practice" in printed and "passed: 10 of 10 points" in printed and record.standing()[NAME]["passed"] == 0
 
 
 @pytest.mark.parametrize(("kind", "points"), [("solution", 10.0), ("student", 0.0)])
@@ -188,9 +188,9 @@ def test_a_notebook_runs_from_top_to_bottom(
     space: dict[str, Any] = {}
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        for one in json.loads(build(load(name), kind))["cells"]:
-            if one["cell_type"] == "code":
-                exec("".join(one["source"]), space)
+        for part in json.loads(build(load(name), kind))["cells"]:
+            if part["cell_type"] == "code":
+                exec("".join(part["source"]), space)
     assert cell.diagnosis(name) == points
     assert ("### Next" in printed.getvalue()) == (kind == "solution")
     assert (record.standing().get(name, {}).get("passed", False)) == (kind == "solution")
@@ -217,15 +217,15 @@ def test_the_curves_stand_on_one_scale() -> None:
 
 def made(exercise: Any, firing: dict[int, str] = {}, evidence: bool = True) -> list[Run]:  # noqa: B006
     """Runs that read back as the recording; `firing`: position -> an instrument with numbers that fire."""
-    found = []
-    for place, one in enumerate(recording(exercise.name), 1):
+    runs = []
+    for place, run in enumerate(recording(exercise.name), 1):
         readings = {f"{recordings.JUDGED}{name}": Reading(why_not="-") for name in proof.diagnostics.names()}
         if place == fives.broken(exercise):
             readings[f"{recordings.JUDGED}fresh_gradient"] = Reading({"leaf_loss": float(evidence)})
         if place in firing:
             readings[f"{recordings.JUDGED}{firing[place]}"] = Reading({"ratio": 30.0})
-        found.append(Run(Trace(loss=np.array(one.losses)), readings={**one.readings, **readings}))
-    return found
+        runs.append(Run(Trace(loss=np.array(run.losses)), readings={**run.readings, **readings}))
+    return runs
 
 
 @pytest.fixture
@@ -241,10 +241,10 @@ def test_each_sentence_of_the_proof_can_come_out(monkeypatch: pytest.MonkeyPatch
     exercise = load(NAME)
     bad, healthy = fives.broken(exercise), fives.broken(exercise) % 5 + 1
     assert proof.of_runs(exercise, made(exercise)) == []
-    said = proof.of_runs(exercise, made(exercise, {healthy: "initial_loss"}))
-    assert said == [f"run {healthy} is healthy, and initial_loss raised an alarm"]
-    [said] = proof.of_runs(exercise, made(exercise, evidence=False))
-    assert said == f"run {bad} is broken and does not show fresh_gradient.leaf_loss > 0.5"
+    report = proof.of_runs(exercise, made(exercise, {healthy: "initial_loss"}))
+    assert report == [f"run {healthy} is healthy, and initial_loss raised an alarm"]
+    [report] = proof.of_runs(exercise, made(exercise, evidence=False))
+    assert report == f"run {bad} is broken and does not show fresh_gradient.leaf_loss > 0.5"
     moved = made(exercise)
     moved[healthy - 1] = Run(Trace(loss=np.full(36, 9.0)), readings=moved[healthy - 1].readings)
     assert proof.of_runs(exercise, moved) == [f"run {healthy} differs from its recording"]

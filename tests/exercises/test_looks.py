@@ -11,12 +11,12 @@ SEEN = Reading({"steps": 3.0, "x": [1.0, 2.0, 3.0], "losses": [2.3, 2.0, 1.5], "
 
 
 def test_the_picture_is_sent_as_png(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    shown = []
+    displayed = []
     monkeypatch.setenv("BUGZOO_WIDGETS", "1")
     monkeypatch.setattr(lab, "kernel", lambda: "one")
-    monkeypatch.setattr("IPython.display.display", lambda *what, **_: shown.extend(what))
+    monkeypatch.setattr("IPython.display.display", lambda *what, **_: displayed.extend(what))
     assert looks.show("loss_curve", SEEN)["optimizer steps"] == 3.0
-    [picture] = shown
+    [picture] = displayed
     assert isinstance(picture, Image) and picture.data.startswith(b"\x89PNG"), (
         "a kernel that never loaded pyplot shows a bare figure as <Figure size ...>"
     )
@@ -36,14 +36,14 @@ def test_one_run_serves_all_views(monkeypatch: pytest.MonkeyPatch, capsys: pytes
         return dict.fromkeys(names, SEEN)
 
     monkeypatch.setattr(looks, "measured", measured)
-    seen = looks.Looks()
+    readings = looks.Looks()
     for name in ("batch", "loss_curve", "batch", "repeat", "gradients", "repeat"):
-        seen.reading(name, "x = 1", 1)
+        readings.reading(name, "x = 1", 1)
     assert len(runs) == 2 and runs[1] == ["repeat"], "a view that runs the program again has a run of its own"
-    said = capsys.readouterr().out
-    assert "once, for all views" in said and f"runs {1 + views.reruns('repeat')} times for this view" in said
-    seen.reading("batch", "x = 1", 1, step=5)
-    seen.reading("batch", "x = 2", 1)
+    printed = capsys.readouterr().out
+    assert "once, for all views" in printed and f"runs {1 + views.reruns('repeat')} times for this view" in printed
+    readings.reading("batch", "x = 1", 1, step=5)
+    readings.reading("batch", "x = 2", 1)
     assert runs[2] == ["batch"] and len(runs) == 4, "another step, and a changed program, are run"
 
 

@@ -23,12 +23,12 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 def _cells(path: Path) -> list[tuple[Any, ...]]:
     """What a student sees and what a grader reads of each cell; nbgrader adds a checksum and the cell's type."""
     added = ("checksum", "cell_type")
-    found = []
+    rows = []
     for cell in nbformat.read(path, as_version=4).cells:
-        ours = {key: value for key, value in cell.metadata.items() if key != "nbgrader"}
+        metadata = {key: value for key, value in cell.metadata.items() if key != "nbgrader"}
         theirs = {key: value for key, value in cell.metadata.get("nbgrader", {}).items() if key not in added}
-        found.append((cell.id, cell.cell_type, cell.source, ours, theirs))
-    return found
+        rows.append((cell.id, cell.cell_type, cell.source, metadata, theirs))
+    return rows
 
 
 @pytest.mark.parametrize("name", [only_in_prove(name) for name in exercises() if name != ROUND_TRIP])
@@ -37,10 +37,10 @@ def test_nbgrader_makes_the_student_notebook_that_is_in_git(course: Course, name
 
 
 def as_in_git(course: Course, name: str) -> None:
-    made, committed = _cells(course.generate(name)), _cells(ROOT / "exercises" / f"{name}.ipynb")
-    assert made == committed
+    generated, committed = _cells(course.generate(name)), _cells(ROOT / "exercises" / f"{name}.ipynb")
+    assert generated == committed
     points = [points for points in exercises()[name].points if points]  # a *break* exercise has none for a diagnosis
-    assert [cell[4]["points"] for cell in made if cell[4].get("grade")] == points
+    assert [cell[4]["points"] for cell in generated if cell[4].get("grade")] == points
 
 
 OF_EACH_KIND = (
@@ -67,5 +67,5 @@ def graded(course: Course, student: str, name: str) -> None:
         course.generate(name)
     course.hand_in(student, name, ROOT / {"solved": "solutions", "unsolved": "exercises"}[student] / f"{name}.ipynb")
     course.autograde(name, student)
-    asked = {cell: most for cell, most in zip(("repair", "diagnosis"), exercises()[name].points, strict=True) if most}
-    assert course.points(name, student) == {cell: (most * (student == "solved"), most) for cell, most in asked.items()}
+    points = {cell: most for cell, most in zip(("repair", "diagnosis"), exercises()[name].points, strict=True) if most}
+    assert course.points(name, student) == {cell: (most * (student == "solved"), most) for cell, most in points.items()}

@@ -16,15 +16,15 @@ from bugzoo.running import Reading
 @pytest.mark.parametrize("name", list(with_diagnosis()))
 def test_every_offered_cause_has_its_question(name: str) -> None:
     exercise = load(name)
-    found = pairs(exercise)
-    assert set(found) == set(causes(exercise)) - {OTHER}, "none can be ruled out by what is asked"
-    for word, pair in found.items():
-        one = faults.load(pair.fault)
-        assert word in right(exercise).causes or cause(one.id).word == word
+    questions = pairs(exercise)
+    assert set(questions) == set(causes(exercise)) - {OTHER}, "none can be ruled out by what is asked"
+    for word, pair in questions.items():
+        fault = faults.load(pair.fault)
+        assert word in right(exercise).causes or cause(fault.id).word == word
         assert pair.other != word and len(pair.tests.texts) == 4
-        own = {like.test for like in one.look_alikes}
+        tests = {like.test for like in fault.look_alikes}
         chosen = dict(zip("ABCD", pair.tests.texts, strict=True))
-        assert chosen[pair.tests.letter] in own and not own & {
+        assert chosen[pair.tests.letter] in tests and not tests & {
             text for letter, text in chosen.items() if letter != pair.tests.letter
         }, "every test that the debrief lists for a cause is right"
 
@@ -33,8 +33,8 @@ def test_every_offered_cause_has_its_question(name: str) -> None:
 def test_a_case_of_one_process_is_offered_no_cause_of_ranks() -> None:
     for name in ("17", "28", "30"):
         for seed in range(12):
-            drawn = replace(load(name), seed=seed)
-            assert set(pairs(drawn)) == set(causes(drawn)) - {OTHER} and "rank" not in " ".join(causes(drawn))
+            case = replace(load(name), seed=seed)
+            assert set(pairs(case)) == set(causes(case)) - {OTHER} and "rank" not in " ".join(causes(case))
 
 
 @pytest.mark.parametrize("name", list(with_diagnosis()))
@@ -50,11 +50,11 @@ def seen(monkeypatch: Any, numbers: dict[str, float]) -> None:
 
 def test_a_wrong_cause_is_answered_by_what_was_seen(monkeypatch: Any) -> None:
     seen(monkeypatch, {"fresh_gradient.stale_share": 0.0})
-    told = against.answer(load("07"), "gradients from earlier batches", ["gradients"])
-    assert told.startswith("You saw it: in the view `gradients`, share of steps that begin with a gradient")
-    assert "is 0 (usual: 0 to 0.1)" in told and "it would be above 0.5" in told
-    told = against.answer(load("07"), "gradients from earlier batches", ["loss_curve"])
-    assert told.startswith("You did not open the view that speaks against it: in the view `gradients`")
+    message = against.answer(load("07"), "gradients from earlier batches", ["gradients"])
+    assert message.startswith("You saw it: in the view `gradients`, share of steps that begin with a gradient")
+    assert "is 0 (usual: 0 to 0.1)" in message and "it would be above 0.5" in message
+    message = against.answer(load("07"), "gradients from earlier batches", ["loss_curve"])
+    assert message.startswith("You did not open the view that speaks against it: in the view `gradients`")
 
 
 def test_nothing_is_wrong_is_answered_by_what_is_outside(monkeypatch: Any) -> None:
@@ -69,8 +69,8 @@ def test_nothing_is_wrong_is_answered_by_what_is_outside(monkeypatch: Any) -> No
 def test_where_no_number_speaks_the_look_alike_does(monkeypatch: Any) -> None:
     seen(monkeypatch, {})
     like = load("10").about_fault[0].look_alikes[0]
-    told = against.answer(load("10"), cause(like.other).word, [])
-    assert told.startswith(like.test) and "If it were that: " in told and "Here: " in told
+    message = against.answer(load("10"), cause(like.other).word, [])
+    assert message.startswith(like.test) and "If it were that: " in message and "Here: " in message
     assert against.answer(load("10"), "tensors on different devices", []) == against.NOTHING_SPEAKS
     assert against.answer(load("10"), OTHER, []) == against.NOTHING_SPEAKS
 

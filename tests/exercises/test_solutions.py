@@ -28,14 +28,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
     ],
 )
 def test_it_runs_under_nbval(folder: str, name: str, tmp_path: Path) -> None:
-    own = {"IPYTHONDIR": str(tmp_path), "BUGZOO_DATA": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}
+    variables = {"IPYTHONDIR": str(tmp_path), "BUGZOO_DATA": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}
     options = ["--nbval-lax", "--nbval-cell-timeout=300", "-q", "-p", "no:cacheprovider", "-W", "default"]
     file = ROOT / folder / f"{name}.ipynb"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(file)],
-        cwd=ROOT, env=os.environ | own, capture_output=True, text=True, timeout=600,
+        cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert process.returncode == 0, process.stdout[-4000:] + process.stderr[-2000:]
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_it_runs_under_nbval(folder: str, name: str, tmp_path: Path) -> None:
 )  # nbgrader's round trip hands in an unsolved one
 def test_unsolved_says_so_without_an_exception(name: str) -> None:
     text = (ROOT / "exercises" / f"{name}.ipynb").read_text()
-    shown = {output["cell"]: output["text"] for output in run_notebook(text)}
+    outputs = {output["cell"]: output["text"] for output in run_notebook(text)}
     for cell, points in zip(("repair", "diagnosis"), exercises()[name].points, strict=True):
-        said = "The program is unchanged." if cell == "repair" else f"0 of {points:g} points"
-        assert shown[cell].startswith(f"not attempted: {said}"), shown[cell]
-        assert shown[cell].endswith("0.0")  # a number last, as nbgrader wants it
-        assert "Traceback" not in shown[cell] and "Error" not in shown[cell]
+        message = "The program is unchanged." if cell == "repair" else f"0 of {points:g} points"
+        assert outputs[cell].startswith(f"not attempted: {message}"), outputs[cell]
+        assert outputs[cell].endswith("0.0")  # a number last, as nbgrader wants it
+        assert "Traceback" not in outputs[cell] and "Error" not in outputs[cell]

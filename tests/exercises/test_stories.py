@@ -17,10 +17,12 @@ WORDS = "two three four five six seven eight nine ten twelve twenty fifty hundre
 
 def missing(story: str, printed: str) -> list[str]:
     """Numbers of a story that the run does not print, to two units of their last digit, and numbers in words."""
-    known = [float(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", printed)]
-    told = re.findall(r"\d+(?:\.\d+)?", story)
-    unit = {number: 10.0 ** -len(number.partition(".")[2]) for number in told}
-    gone = [number for number in told if not any(abs(one - float(number)) <= 2 * unit[number] for one in known)]
+    numbers = [float(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", printed)]
+    stated = re.findall(r"\d+(?:\.\d+)?", story)
+    unit = {number: 10.0 ** -len(number.partition(".")[2]) for number in stated}
+    gone = [
+        number for number in stated if not any(abs(figure - float(number)) <= 2 * unit[number] for figure in numbers)
+    ]
     return gone + [word for word in re.findall(r"[a-z]+", story.lower()) if word in WORDS]
 
 
@@ -50,8 +52,8 @@ def test_the_nan_comes_sooner_the_faster_it_learns_and_is_no_case_of_the_lesson(
     assert losses[epoch - 5 : epoch].mean() < 0.9 * losses[:5].mean(), "the loss falls in the first epoch"
     slow, fast = (bad(run_here(at_rate(text, factor)).trace.loss) for factor in (0.1, 2))
     assert fast < first < slow <= len(losses)
-    shown = [Scenario(*known).diff() for known in course.load("03").cases.values()]
-    assert exercise.scenario.diff() not in shown
+    diffs = [Scenario(*spec).diff() for spec in course.load("03").cases.values()]
+    assert exercise.scenario.diff() not in diffs
 
 
 def bad(losses: np.ndarray) -> int:
@@ -71,5 +73,5 @@ def test_a_clamp_ends_the_nan_of_a_logarithm_and_costs_half_as_much_again() -> N
     mlp = Scenario("mlp", ("numerics/log_at_step?step=50&eps=0",))
     clamped = mlp.source.replace("hidden - hidden.min() + 0.0", "(hidden - hidden.min()).clamp(min=1e-6)")
     assert clamped != mlp.source
-    one, healthy = run_here(clamped), run_here(mlp.healthy().source)
-    assert np.isfinite(one.trace.loss).all() and one.trace.metrics["loss"] > 1.5 * healthy.trace.metrics["loss"]
+    run, healthy = run_here(clamped), run_here(mlp.healthy().source)
+    assert np.isfinite(run.trace.loss).all() and run.trace.metrics["loss"] > 1.5 * healthy.trace.metrics["loss"]

@@ -24,7 +24,7 @@ QUICKEST = "04_flat_loss"
 @cache
 def naming() -> tuple[str, ...]:
     """Everything that names a cause: the words of forms, what else people say, and the catalogue's own names."""
-    said = {tidy(word) for word in words()} | {tidy(text) for row in rows().values() for text in row.also}
+    phrases = {tidy(word) for word in words()} | {tidy(text) for row in rows().values() for text in row.also}
     stems = {tidy(fault_id.rsplit("/", 1)[1]) for fault_id in faults.catalogue()}
     # every run is spoken of in such words: they name a thing, and no cause
     usual = {
@@ -38,7 +38,7 @@ def naming() -> tuple[str, ...]:
         "optimizer state",
         "weight decay",
     }
-    return tuple(sorted(text for text in (said | stems) - usual if " " in text or text in stems))
+    return tuple(sorted(text for text in (phrases | stems) - usual if " " in text or text in stems))
 
 
 def told(text: str) -> list[str]:
@@ -49,11 +49,11 @@ def told(text: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name if name == QUICKEST else only_in_prove(name) for name in with_program()])
 def test_no_view_says_more_than_numbers(name: str) -> None:
-    names = [one for one in views.names() if not views.reruns(one)]
+    names = [tool for tool in views.names() if not views.reruns(tool)]
     for view, reading in looks.measured(names, load(name).handed_out).items():
-        shown = show.text(view, reading)
-        assert told(shown) == [], shown
-        assert not [one for one in diagnostics.names() if "_" in one and one in shown and one not in views.names()]
+        text = show.text(view, reading)
+        assert told(text) == [], text
+        assert not [tool for tool in diagnostics.names() if "_" in tool and tool in text and tool not in views.names()]
         for judged in diagnostics.names():
             assert f"{judged}." not in " ".join(show.seen(view, reading)), "a label is not an instrument's key"
 
@@ -71,8 +71,8 @@ def test_this_search_finds_what_it_looks_for() -> None:
 @pytest.mark.parametrize("name", list(exercises()))
 def test_tickets_and_hints_name_no_cause(name: str) -> None:
     exercise = load(name)
-    asked = () if exercise.kind.name == "break" else range(len(exercise.faults))
-    tests = " ".join(text for of in asked for text in offered(exercise, of).texts)
+    findings = () if exercise.kind.name == "break" else range(len(exercise.faults))
+    tests = " ".join(text for of in findings for text in offered(exercise, of).texts)
     assert told(f"{exercise.title} {exercise.story} {' '.join(exercise.hints)} {tests}") == []
 
 
@@ -87,7 +87,9 @@ def texts(thing: Any, depth: int = 5, seen: set[int] | None = None) -> list[str]
     inside = (
         list(thing.items()) if isinstance(thing, dict) else list(thing) if isinstance(thing, tuple | list | set) else []
     )
-    return [text for one in [*inside, *getattr(thing, "__dict__", {}).values()] for text in texts(one, depth - 1, seen)]
+    return [
+        text for part in [*inside, *getattr(thing, "__dict__", {}).values()] for text in texts(part, depth - 1, seen)
+    ]
 
 
 @pytest.mark.parametrize("name", list(with_program()))
@@ -95,44 +97,44 @@ def test_no_object_of_the_notebook_holds_the_solution(name: str, capsys: Any) ->
     exercise = load(name)
     program = Program()
     program.begin(name)
-    made = {"program": program, "hints": cell.hints(name)}
+    objects = {"program": program, "hints": cell.hints(name)}
     if exercise.kind.name != "break":
-        made["form"] = cell.form(name)
+        objects["form"] = cell.form(name)
     solved = broken_text if exercise.kind.name == "break" else healthy_text
     solution, handed = (set(text.splitlines()) for text in (solved(exercise), exercise.handed_out))
     only = {line.strip() for line in solution - handed if len(line.strip()) > 12}
     assert only or exercise.kind.name != "break"
-    found = texts(made)
-    assert exercise.handed_out.splitlines()[0] in "\n".join(found)
-    assert [line for line in only for text in found if line in text] == []
-    shown = capsys.readouterr().out + "".join(map(repr, made.values())) + " ".join([*dir(program), *dir(cell)])
-    assert told(shown) == []
+    held = texts(objects)
+    assert exercise.handed_out.splitlines()[0] in "\n".join(held)
+    assert [line for line in only for text in held if line in text] == []
+    printed = capsys.readouterr().out + "".join(map(repr, objects.values())) + " ".join([*dir(program), *dir(cell)])
+    assert told(printed) == []
     assert set(dir(cell)) == {"debrief", "diagnosis", "edit", "five", "form", "hints", "repair"}
 
 
 def test_the_options_of_a_form_tell_nothing_by_their_length() -> None:
     extreme = {"tests": 0, "causes": 0}
     for exercise in with_diagnosis().values():
-        tests, wanted = offered(exercise), right(exercise)
+        tests, solution = offered(exercise), right(exercise)
         length = len(tests.texts["ABCD".index(tests.letter)])
         assert all(abs(len(text) - length) <= 0.25 * length for text in tests.texts)
         extreme["tests"] += length == max(map(len, tests.texts))
         extreme["tests"] += length == min(map(len, tests.texts))
-        shown = causes(exercise)
-        assert set(wanted.causes) <= set(shown) and "nothing is wrong" in shown and len(shown) == 8
+        options = causes(exercise)
+        assert set(solution.causes) <= set(options) and "nothing is wrong" in options and len(options) == 8
         if not exercise.trap:  # the healthy answer stands in every form
-            extreme["causes"] += len(wanted.causes[0]) in (max(map(len, shown)), min(map(len, shown)))
+            extreme["causes"] += len(solution.causes[0]) in (max(map(len, options)), min(map(len, options)))
     # of four options two are the longest and the shortest, of eight causes too: no more than chance allows
-    asked = len(with_diagnosis())
+    count = len(with_diagnosis())
     assert (
-        binom.sf(extreme["tests"] - 1, asked, 2 / 4) > 0.05 and binom.sf(extreme["causes"] - 1, asked, 2 / 8) > 0.05
+        binom.sf(extreme["tests"] - 1, count, 2 / 4) > 0.05 and binom.sf(extreme["causes"] - 1, count, 2 / 8) > 0.05
     ), extreme
 
 
 def test_both_causes_of_the_third_count_and_every_repairs_lines() -> None:
-    wanted = right(load("07"))
-    assert wanted.causes == (
+    solution = right(load("07"))
+    assert solution.causes == (
         "a function outside its domain, such as log or sqrt",
         "a dtype with too little range or precision",
     )
-    assert len(wanted.places) > 1
+    assert len(solution.places) > 1

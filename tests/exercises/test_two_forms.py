@@ -37,7 +37,7 @@ def hand_in(number: int, given: dict[str, Any], **changed: Any) -> Any:
 def test_the_diagnosis_is_complete_with_both_forms_and_what_stood_then_is_graded() -> None:
     program = Program()
     program.begin(NAME)
-    assert [one["exercise"] for one in record.opened()] == [NAME]
+    assert [note["exercise"] for note in record.opened()] == [NAME]
     hand_in(1, ONE, place=1)
     assert not program.diagnosed and handed_in.counted((FIRST, SECOND)) is None and len(record.opened()) == 1
     hand_in(1, ONE)  # nothing was told yet, so it may still be changed
@@ -47,35 +47,35 @@ def test_the_diagnosis_is_complete_with_both_forms_and_what_stood_then_is_graded
     hand_in(2, OTHER, place=1)  # practice
     assert program.diagnosed and record.opened() == []
     counted = handed_in.counted((FIRST, SECOND))
-    assert counted and [one["place"] for one in counted[KEY]] == [ONE["place"], OTHER["place"]]
+    assert counted and [note["place"] for note in counted[KEY]] == [ONE["place"], OTHER["place"]]
     assert grade_diagnosis(NAME, counted).points == 10.0
     last = handed_in.last((FIRST, SECOND))
     assert last and last["at"] > counted["at"] and grade_diagnosis(NAME, last).points == 9.0
 
 
 def test_one_form_is_not_graded_and_the_cell_says_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(cell, "ask", lambda name, question: asked.append(question) or Result("wrong"))
+    questions: list[Any] = []
+    monkeypatch.setattr(cell, "ask", lambda name, question: questions.append(question) or Result("wrong"))
     hand_in(2, OTHER)
-    assert cell.diagnosis(NAME) == 0 and asked == []
-    said = " ".join(capsys.readouterr().out.split())
-    assert "in both forms above the program" in said and "choose “nothing is wrong” in the other form" in said
+    assert cell.diagnosis(NAME) == 0 and questions == []
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "in both forms above the program" in printed and "choose “nothing is wrong” in the other form" in printed
     cell.repair(NAME, "seed = 0")
-    assert asked.pop()["kind"] == "try", "a repair earns nothing before both are complete"
+    assert questions.pop()["kind"] == "try", "a repair earns nothing before both are complete"
     cell.debrief(NAME)
     assert "once you have handed in your diagnosis" in capsys.readouterr().out
     hand_in(1, {"cause": "nothing is wrong", "test": "A"})
     cell.diagnosis(NAME)
-    assert [one["cause"] for one in asked[-1]["diagnosis"][KEY]] == ["nothing is wrong", OTHER["cause"]]
+    assert [finding["cause"] for finding in questions[-1]["diagnosis"][KEY]] == ["nothing is wrong", OTHER["cause"]]
     cell.repair(NAME, "seed = 0")
-    assert asked[-1]["kind"] == "repair" and len(asked[-1]["diagnosis"][KEY]) == 2
+    assert questions[-1]["kind"] == "repair" and len(questions[-1]["diagnosis"][KEY]) == 2
 
 
 def test_another_kernel_goes_on_with_both(capsys: Any) -> None:
     hand_in(2, OTHER)
     assert cell.form(NAME, 2).diagnosis.cause == OTHER["cause"] and cell.form(NAME, 1).diagnosis.cause == ""
-    said = capsys.readouterr().out
-    assert "Finding 2. Diagnosis: second.hand_in(" in said and "first.asked(cause)" in said
+    printed = capsys.readouterr().out
+    assert "Finding 2. Diagnosis: second.hand_in(" in printed and "first.asked(cause)" in printed
 
 
 @pytest.mark.parametrize(("name", "number"), [(NAME, 0), (NAME, 3), ("04", 2)])
@@ -110,7 +110,7 @@ def test_what_was_looked_at_counts_for_both(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("kind", ["student", "solution", "instructor"])
 def test_the_notebook_has_a_call_for_each_form(kind: str) -> None:
-    cells = {one["id"]: "".join(one["source"]) for one in json.loads(build(load(NAME), kind))["cells"]}
+    cells = {part["id"]: "".join(part["source"]) for part in json.loads(build(load(NAME), kind))["cells"]}
     for number, form in enumerate(FORMS, 1):
         assert f'{form} = cell.form("{NAME}", {number})' in cells["hypothesis"]
         assert f"{form}.line()" in cells["form"]
@@ -121,5 +121,5 @@ def test_the_notebook_has_a_call_for_each_form(kind: str) -> None:
 def test_a_curious_learner_uses_the_names_of_both_forms() -> None:
     text = leaks.probe(load(NAME))
     assert "first.hand_in(" in text and "second.hand_in(" in text and "first.diagnosis" in text and "form.d" not in text
-    found = leaks.names(load(NAME))
-    assert {"a wrong learning rate", "sum_reduction", "lr_too_high"} <= found
+    words = leaks.names(load(NAME))
+    assert {"a wrong learning rate", "sum_reduction", "lr_too_high"} <= words

@@ -33,9 +33,9 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Shell:
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path))
-    made = Shell()
-    load_ipython_extension(made)
-    return made
+    interpreter = Shell()
+    load_ipython_extension(interpreter)
+    return interpreter
 
 
 def test_a_cell_is_kept_and_trains_nothing(shell: Shell, capsys: Any) -> None:
@@ -149,5 +149,7 @@ def test_where_nothing_is_wrong_the_healthy_curve_has_another_seed(name: str) ->
     """Equal numbers in both columns would answer the exercise before anything is looked at."""
     exercise = load(name)
     run, twin = healthy.recorded(exercise.handed_out), healthy.Twin(name).curve()
-    assert run.steps == twin.steps and not any(one == other for one, other in zip(run.losses, twin.losses, strict=True))
+    assert run.steps == twin.steps and not any(
+        loss == other for loss, other in zip(run.losses, twin.losses, strict=True)
+    )
     assert abs(run.metrics["accuracy"] - twin.metrics["accuracy"]) < 0.04

@@ -24,6 +24,6 @@ def test_a_planned_fault_is_an_edit_of_a_place_that_has_a_name(name):
     program, edits = PLANNED[name]
     assert name not in faults.catalogue(), "it has a file now: take its line out"
     source = programs.load(program).source
-    made = change(source, edits if isinstance(edits, tuple) else (edits,), owner=name)
-    assert made.broken != source and made.undo(made.broken) == source
-    compile(made.broken, program, "exec")
+    injection = change(source, edits if isinstance(edits, tuple) else (edits,), owner=name)
+    assert injection.broken != source and injection.undo(injection.broken) == source
+    compile(injection.broken, program, "exec")

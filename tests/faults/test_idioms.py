@@ -174,9 +174,9 @@ def meant(name, source):
 
 @pytest.mark.parametrize(("name", "source", "holds"), FOUND, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(FOUND)])
 def test_a_place_is_found_with_what_its_metavariables_hold(name, source, holds):
-    found = meant(name, source)
-    assert len(found) == 1, [place.pieces["PLACE"].text for place in found]
-    assert found[0].names() | holds == found[0].names()
+    matches = meant(name, source)
+    assert len(matches) == 1, [place.pieces["PLACE"].text for place in matches]
+    assert matches[0].names() | holds == matches[0].names()
 
 
 MEANT = [

@@ -31,13 +31,13 @@ def pack(monkeypatch):
 
 def test_pack_is_walked_and_prefixed(pack, monkeypatch):
     monkeypatch.setattr(faults, "entry_points", lambda group: [pack] if group == "bugzoo.faults" else [])
-    found = faults.catalogue.__wrapped__()
-    assert {i for i in found if i.startswith("sample:")} == {
+    catalogue = faults.catalogue.__wrapped__()
+    assert {i for i in catalogue if i.startswith("sample:")} == {
         "sample:loop/gradients_wiped",
         "sample:loss/sign_flipped",
         "sample:optimizer/lr_too_low",
     }
-    assert found["sample:loss/sign_flipped"].report
+    assert catalogue["sample:loss/sign_flipped"].report
 
 
 def test_two_packs_of_one_name_clash(pack, monkeypatch):

@@ -35,73 +35,75 @@ def test_on_every_program_three_texts_are_right_and_two_look_it(fault_id: str) -
             compile(text, program, "exec")
             assert not same_program(text, broken), f"{name} changes nothing on {program}"
         right += [text for text in mended.values() if not same_program(text, right[0])]
-        different = [text for i, text in enumerate(right) if not any(same_program(text, one) for one in right[:i])]
+        different = [
+            text for i, text in enumerate(right) if not any(same_program(text, repair) for repair in right[:i])
+        ]
         assert len(different) >= 3, f"on {program} there are {len(different)} right texts: {list(mended)}"
         assert len(looks) >= 2, f"on {program} there are {len(looks)} pretences of its own"
-        assert not any(same_program(text, one) for text in looks.values() for one in right), program
+        assert not any(same_program(text, repair) for text in looks.values() for repair in right), program
     assert used == {*fault.repairs, *fault.pretences}, "what fits no program is a slip"
 
 
 def test_what_everybody_tries_fits_every_program() -> None:
     for program in ("mlp", "amp_transformer", "sentiment_lstm", "data_parallel"):
         source = tidy(Scenario(program).source)
-        found = generic(source, CATALOGUE["modes/eval_mode_missing"], {})
-        assert len(found) >= len(PRETENCES) - 1, (program, PRETENCES.keys() - found.keys())
+        texts = generic(source, CATALOGUE["modes/eval_mode_missing"], {})
+        assert len(texts) >= len(PRETENCES) - 1, (program, PRETENCES.keys() - texts.keys())
 
 
 @pytest.mark.parametrize("fault_id", OURS)
 def test_look_alikes_name_faults_and_say_what_is_seen(fault_id: str) -> None:
     fault = CATALOGUE[fault_id]
     assert fault.look_alikes, "nothing looks like it? Then nothing could be asked about it"
-    assert len({one.test for one in fault.look_alikes}) == len(fault.look_alikes)
-    for one in fault.look_alikes:
-        assert one.other in CATALOGUE or one.other in ALL, f"{one.other} is neither there nor planned"
-        assert one.other != fault_id
-        for text in (one.test, one.here, one.there):
+    assert len({look.test for look in fault.look_alikes}) == len(fault.look_alikes)
+    for look in fault.look_alikes:
+        assert look.other in CATALOGUE or look.other in ALL, f"{look.other} is neither there nor planned"
+        assert look.other != fault_id
+        for text in (look.test, look.here, look.there):
             assert text.endswith((".", "?")), text
-        assert 55 <= len(one.test) <= 100, f"choices are about as long as each other: {one.test}"
-        for claim in (claim for side in one.claims for claim in side):
+        assert 55 <= len(look.test) <= 100, f"choices are about as long as each other: {look.test}"
+        for claim in (claim for side in look.claims for claim in side):
             assert parse(claim).instrument in {*diagnostics.names(), "outcome"}, claim
         # a number tells on both sides or on none, and only of what can be run
-        assert bool(one.claims[0]) == bool(one.claims[1])
-        assert one.other in CATALOGUE or not one.claims[0], f"{one.other} cannot be run yet"
+        assert bool(look.claims[0]) == bool(look.claims[1])
+        assert look.other in CATALOGUE or not look.claims[0], f"{look.other} cannot be run yet"
 
 
 def test_which_look_alikes_are_not_there_yet() -> None:
     """Planned ones: whoever adds one of them gives its look-alikes a number that tells."""
-    planned = {one.other for fault in CATALOGUE.values() for one in fault.look_alikes} - set(CATALOGUE)
+    planned = {look.other for fault in CATALOGUE.values() for look in fault.look_alikes} - set(CATALOGUE)
     assert planned <= set(ALL)
 
 
 @pytest.mark.parametrize("fault_id", OURS)
 def test_no_test_names_a_fault(fault_id: str) -> None:
     names = {fault_id.rsplit("/", 1)[1].replace("_", " ") for fault_id in [*ALL, *CATALOGUE]}
-    for one in CATALOGUE[fault_id].look_alikes:
-        assert not [name for name in names if name in one.test.lower()], one.test
+    for look in CATALOGUE[fault_id].look_alikes:
+        assert not [name for name in names if name in look.test.lower()], look.test
 
 
 def test_choices_are_drawn_from_the_look_alikes_alike_for_one_key() -> None:
     fault = CATALOGUE["loop/stale_gradients"]
-    one, again, other = (choices(fault, key) for key in ("B-1", "B-1", "B-2"))
-    assert one == again and one != other and len(one.texts) == 4
-    assert one.texts["ABCD".index(one.letter)] == fault.look_alikes[0].test
-    own = {look.test for look in fault.look_alikes}
+    first, again, other = (choices(fault, key) for key in ("B-1", "B-1", "B-2"))
+    assert first == again and first != other and len(first.texts) == 4
+    assert first.texts["ABCD".index(first.letter)] == fault.look_alikes[0].test
+    tests = {look.test for look in fault.look_alikes}
     telling = {look.test for f in CATALOGUE.values() for look in f.look_alikes if look.other == fault.id}
     for key in map(str, range(40)):
-        assert len((own | telling) & set(choices(fault, key).texts)) == 1, "a wrong choice must not be right as well"
+        assert len((tests | telling) & set(choices(fault, key).texts)) == 1, "a wrong choice must not be right as well"
 
 
 @pytest.mark.parametrize("fault_id", OURS)
 def test_no_wrong_cause_is_true_as_well(fault_id: str) -> None:
     fault = CATALOGUE[fault_id]
     params = {name: param.default for name, param in fault.params.items()}
-    alike = [table.cause(one.other).word for one in fault.look_alikes]
+    words = [table.cause(look.other).word for look in fault.look_alikes]
     for key in map(str, range(10)):
-        drawn = causes(fault, params, key)
+        options = causes(fault, params, key)
         true = set(table.right(fault_id, params))
-        assert len(set(drawn.texts)) == 4 and len(true & set(drawn.texts)) == 1
-        assert drawn.texts["ABCD".index(drawn.letter)] in true
-        assert {word for word in alike[:3] if word not in (*true, table.OTHER)} <= set(drawn.texts)
+        assert len(set(options.texts)) == 4 and len(true & set(options.texts)) == 1
+        assert options.texts["ABCD".index(options.letter)] in true
+        assert {word for word in words[:3] if word not in (*true, table.OTHER)} <= set(options.texts)
 
 
 @pytest.mark.parametrize("fault_id", ["freezing/frozen_layers", "optimizer/lr_too_low", "loss/double_softmax"])
@@ -109,6 +111,6 @@ def test_no_wrong_test_is_about_what_the_right_one_tells_it_from(fault_id: str) 
     """It would be nearly right: the form of an exercise once offered two ways to see which weights have moved."""
     fault = CATALOGUE[fault_id]
     other = fault.look_alikes[0].other
-    near = {one.test for name, f in CATALOGUE.items() for one in f.look_alikes if other in (name, one.other)}
+    near = {look.test for name, f in CATALOGUE.items() for look in f.look_alikes if other in (name, look.other)}
     for key in map(str, range(20)):
         assert not (near - {fault.look_alikes[0].test}) & set(choices(fault, key).texts)

@@ -17,13 +17,13 @@ LONG = "gpt_tied"
 
 def some(cases, share):
     """Cases of the unit suite as they are, of the others, marked slow, a `share`, which may be none; one of a name is quick."""
-    seen, chosen = set(), []
+    names, chosen = set(), []
     for case in cases:
         name = case.name
-        slow = name not in QUICK or name in seen
-        seen.add(name)
-        drawn = pytest.mark.sampled(0 if name.startswith(LONG) else share)
-        chosen.append(pytest.param(case, marks=[pytest.mark.slow, drawn] if slow else [], id=name))
+        slow = name not in QUICK or name in names
+        names.add(name)
+        mark = pytest.mark.sampled(0 if name.startswith(LONG) else share)
+        chosen.append(pytest.param(case, marks=[pytest.mark.slow, mark] if slow else [], id=name))
     return chosen
 
 

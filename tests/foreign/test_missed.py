@@ -25,7 +25,7 @@ CASES = [one if one.name in QUICK else only_in_prove(one) for one in ALL]
 @pytest.mark.parametrize("truth", CASES, ids=[one.name for one in ALL])
 def test_each_has_its_cause_first_and_each_twin_nothing(truth, tmp_path):
     report = checkup(truth.placed(tmp_path).path, most_reruns=0)
-    found = truth.name in FALSE_ALARMS or (truth.faulty and truth.name not in SILENT)
-    assert report.outcome == ("found" if found else "nothing"), str(report)
+    expected = truth.name in FALSE_ALARMS or (truth.faulty and truth.name not in SILENT)
+    assert report.outcome == ("found" if expected else "nothing"), str(report)
     if report.suspects and truth.faulty:
         assert truth.right(report.remaining[0]), str(report)

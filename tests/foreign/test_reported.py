@@ -19,8 +19,8 @@ LONG = ("r29",)
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", [only_in_prove(name) if name in LONG else name for name in OPENED])
 def test_an_opened_script_gets_its_cause_or_is_left_in_peace(name):
-    found = checkup(OPENED[name].path, most_reruns=0)
+    report = checkup(OPENED[name].path, most_reruns=0)
     if not OPENED[name].faulty:
-        assert found.outcome == "nothing", str(found)
+        assert report.outcome == "nothing", str(report)
     else:
-        assert OPENED[name].named([suspect.cause for suspect in found.suspects]), str(found)
+        assert OPENED[name].named([suspect.cause for suspect in report.suspects]), str(report)

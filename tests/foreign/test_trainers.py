@@ -33,12 +33,12 @@ def checked(name, folder, before="", after=""):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRAINERS)
 def test_a_healthy_one_is_left_in_peace(name, tmp_path):
-    found = checked(name, tmp_path)
-    assert (found.outcome, found.steps) == ("nothing", 156), str(found)
+    report = checked(name, tmp_path)
+    assert (report.outcome, report.steps) == ("nothing", 156), str(report)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "before", "after", "cause"), BROKEN, ids=lambda value: str(value)[:20])
 def test_the_right_cause_comes_first(name, before, after, cause, tmp_path):
-    found = checked(name, tmp_path, before, after)
-    assert [one.cause for one in found.suspects[:1]] == [cause], str(found)
+    report = checked(name, tmp_path, before, after)
+    assert [suspect.cause for suspect in report.suspects[:1]] == [cause], str(report)

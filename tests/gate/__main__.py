@@ -73,13 +73,13 @@ def second_chance(failed: list[Test], args: argparse.Namespace) -> dict[str, boo
     if not once or len(once) > AGAIN:
         return {}
     print(f"\ngate: {len(once)} failed; each runs once more, alone", flush=True)
-    found = {}
+    passed = {}
     for number, test in enumerate(once):
         options = running.options(args.timeout)
         phase = running.run(f"again-{number}", ["-n", "1", *options, test.id], PLACE, args.deadline * 60)
         now = phase.tests.get(test.id)
-        found[test.id] = bool(now and now.outcome == "passed")
-    return found
+        passed[test.id] = bool(now and now.outcome == "passed")
+    return passed
 
 
 def report(phases: list[Phase], again: dict[str, bool], took: float) -> int:
@@ -105,11 +105,11 @@ def report(phases: list[Phase], again: dict[str, bool], took: float) -> int:
     (PLACE / "gate.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     print("\ngate: " + ", ".join(f"{name} {minutes:.1f} min" for name, minutes in summary["minutes"].items()))
     if stale := oldest_first(course.load(name) for name in course.files()):
-        told = ", ".join(lesson.number for lesson in stale)
-        print(f"gate: {len(stale)} lessons proved with earlier code ({told}): bugzoo lessons check --stale")
-    for one in unsure:
-        print(f"FLAKY {one['test']} (seed {one['seed']}, load {one['load']}): {one['why'][:200]}")
-        print(f"  for tests/flaky.md: {flaky.row(one)}")
+        numbers = ", ".join(lesson.number for lesson in stale)
+        print(f"gate: {len(stale)} lessons proved with earlier code ({numbers}): bugzoo lessons check --stale")
+    for entry in unsure:
+        print(f"FLAKY {entry['test']} (seed {entry['seed']}, load {entry['load']}): {entry['why'][:200]}")
+        print(f"  for tests/flaky.md: {flaky.row(entry)}")
     for error in errors[:SHOWN]:
         print(f"ERROR {error[:300]}")
     for test in failed[:SHOWN]:

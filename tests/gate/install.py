@@ -58,11 +58,11 @@ def install_torch(index: str) -> bool:
     """Take torch and torchvision from this index and nothing else: what they need comes from pip's own index afterwards."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     bounds = [line for line in project["dependencies"] if re.match(r"torch(vision)?\b", line)]
-    both = ["--no-deps", "--index-url", index, *bounds]
+    options = ["--no-deps", "--index-url", index, *bounds]
     # further sources in pip's configuration would serve another build: the same index and an empty folder replace them
     alone = os.environ | {"PIP_EXTRA_INDEX_URL": index, "PIP_FIND_LINKS": sys.prefix}
-    tested = pip(*both, "-c", str(LOCK), env=alone, stderr=None if CI else subprocess.DEVNULL)
-    if not tested and (CI or not pip(*both, env=alone)):
+    tested = pip(*options, "-c", str(LOCK), env=alone, stderr=None if CI else subprocess.DEVNULL)
+    if not tested and (CI or not pip(*options, env=alone)):
         return False
     listed = [sys.executable, "-m", "pip", "list", "--disable-pip-version-check", "--format", "freeze"]
     lines = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.splitlines()

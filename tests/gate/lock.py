@@ -9,11 +9,11 @@ LEFT_OUT = ("bugzoo", "pip", "setuptools", "wheel")
 
 
 def lock() -> str:
-    names = {one.metadata["Name"].lower(): one.version.split("+")[0] for one in distributions()}
+    names = {package.metadata["Name"].lower(): package.version.split("+")[0] for package in distributions()}
     pins = sorted(f"{name}=={number}" for name, number in names.items() if name not in LEFT_OUT)
-    made = f"Python {sys.version_info.major}.{sys.version_info.minor} on {platform.system()}"
+    origin = f"Python {sys.version_info.major}.{sys.version_info.minor} on {platform.system()}"
     return "\n".join(
-        [f"# The versions in constraints.txt were taken with {made}.", "# Made by `make update`.", *pins, ""]
+        [f"# The versions in constraints.txt were taken with {origin}.", "# Made by `make update`.", *pins, ""]
     )
 
 

@@ -52,20 +52,20 @@ def read(name: str, file: Path) -> Phase:
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     for line in lines:
         try:
-            said = json.loads(line)
+            entry = json.loads(line)
         except ValueError:  # the process was killed in the middle of its last line
             continue
-        if said["kind"] == "collect":
-            if said["id"] not in phase.tests:  # each worker of xdist reports it
-                phase.errors.append(f"{said['id']} could not be collected: {Test('', text=said['text']).why}")
-                phase.tests[said["id"]] = Test(said["id"], "failed", text=said["text"])
+        if entry["kind"] == "collect":
+            if entry["id"] not in phase.tests:  # each worker of xdist reports it
+                phase.errors.append(f"{entry['id']} could not be collected: {Test('', text=entry['text']).why}")
+                phase.tests[entry["id"]] = Test(entry["id"], "failed", text=entry["text"])
             continue
-        test = phase.tests.setdefault(said["id"], Test(said["id"]))
-        if said["kind"] == "test":
-            test.seconds += said["seconds"]
-            test.text = test.text or said["text"]
-            if not test.outcome or WORST.index(said["outcome"]) > WORST.index(test.outcome):
-                test.outcome = said["outcome"]
+        test = phase.tests.setdefault(entry["id"], Test(entry["id"]))
+        if entry["kind"] == "test":
+            test.seconds += entry["seconds"]
+            test.text = test.text or entry["text"]
+            if not test.outcome or WORST.index(entry["outcome"]) > WORST.index(test.outcome):
+                test.outcome = entry["outcome"]
     return phase
 
 

@@ -43,7 +43,7 @@ def holding(marker: str, given: list[str]) -> list[str]:
     None are named for a phase that runs most files, and where the user has `given` files or folders of his own.
     """
     words = [word for word in ("browser", "serial") if marker.startswith(word)]
-    if not words or any(Path(one.partition("::")[0]).exists() for one in given):
+    if not words or any(Path(argument.partition("::")[0]).exists() for argument in given):
         return []
     files = Path("tests").rglob("test_*.py")
     return sorted(str(file) for file in files if f"mark.{words[0]}" in file.read_text(encoding="utf-8"))
@@ -107,16 +107,16 @@ def _end(process: subprocess.Popen[bytes]) -> int:
 def command(test: str) -> str:
     """What to type to see one test alone."""
     python = Path(sys.executable)
-    shown = python.relative_to(Path.cwd()) if python.is_relative_to(Path.cwd()) else python.name
-    return f"{shown} -m pytest {shlex.quote(test)}"
+    program = python.relative_to(Path.cwd()) if python.is_relative_to(Path.cwd()) else python.name
+    return f"{program} -m pytest {shlex.quote(test)}"
 
 
 def describe(file: Path) -> str:
     """One line about the machine; every installed version goes into `file`."""
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-    said = subprocess.run([browser, "--version"], capture_output=True, text=True).stdout.strip() if browser else ""
-    names = {one.metadata["Name"]: one.version for one in distributions()}
-    about = f"Python {platform.python_version()}, torch {version('torch')}, {said or 'no Chromium'}"
+    chromium = subprocess.run([browser, "--version"], capture_output=True, text=True).stdout.strip() if browser else ""
+    names = {package.metadata["Name"]: package.version for package in distributions()}
+    about = f"Python {platform.python_version()}, torch {version('torch')}, {chromium or 'no Chromium'}"
     rows = sorted(f"{name}=={number}" for name, number in names.items())
     file.write_text("\n".join([f"# {about}, {os.cpu_count()} cores", *rows]) + "\n", encoding="utf-8")
     return f"{about}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"

@@ -31,11 +31,11 @@ def well_said(result: Result) -> None:
     """Each check of a repair says its group, and is told in short sentences, of which the last one says what passes."""
     for check in result.checks:
         assert check.group in GROUPS, check
-        told = [*voice.sentences(check.saw), *voice.sentences(check.expected)]
-        assert all(one[0].isupper() or one[0].isdigit() for one in told) and check.saw.endswith("."), check
+        sentences = [*voice.sentences(check.saw), *voice.sentences(check.expected)]
+        assert all(text[0].isupper() or text[0].isdigit() for text in sentences) and check.saw.endswith("."), check
         assert check.passed or check.expected.endswith("."), check
         if check.status != "your code raised":  # which holds torch's own message
-            assert not [one for one in told if list(voice.long_ones(one))], check
+            assert not [text for text in sentences if list(voice.long_ones(text))], check
 
 
 def must_pass(source: str, **options) -> Result:

@@ -99,9 +99,9 @@ def programs() -> Iterator[tuple[str, str]]:
     for kind, seed in SEEDS.items():
         for first in FORMS:
             for second in FORMS:
-                lines, given = HEAD, seed
+                lines, expression = HEAD, seed
                 for place, form in enumerate((first, second)):
-                    added = form.lines.replace("{n}", str(place)).replace("{x}", given)
+                    added = form.lines.replace("{n}", str(place)).replace("{x}", expression)
                     lines += added + "\n" if added else ""
-                    given = form.gives.replace("{n}", str(place)).replace("{x}", given)
-                yield f"{kind}: {first.name}, {second.name}", f"{lines}reached = {given}\n"
+                    expression = form.gives.replace("{n}", str(place)).replace("{x}", expression)
+                yield f"{kind}: {first.name}, {second.name}", f"{lines}reached = {expression}\n"

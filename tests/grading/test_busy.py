@@ -111,9 +111,9 @@ def beside(monkeypatch, seconds: list[tuple[float, float]], **usual: str) -> Che
 
     def both(function, jobs, **options):
         assert jobs[1].source == SLOW.healthy().source and jobs[1].isolated == jobs[0].isolated
-        ours, twin = next(pairs)
+        submission, twin = next(pairs)
         return [
-            Run(Trace(outcome="finished"), elapsed=ours),
+            Run(Trace(outcome="finished"), elapsed=submission),
             Run(Trace(outcome=usual.get("outcome", "finished")), elapsed=twin, trouble=usual.get("trouble", "")),
         ]
 

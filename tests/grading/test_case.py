@@ -15,16 +15,16 @@ def test_each_part_by_itself() -> None:
     form = lab.diagnose(CASE)
     test = next("ABCD"[i] for i, text in enumerate(form.tests) if text == CASE.specs[0][0].look_alikes[0].test)
     right = {"cause": "a function outside its domain, such as log or sqrt", "place": LINE, "step": 21, "test": test}
-    said = judged(CASE, form.hand_in(**right).record())
-    assert said.count("  ok   ") == 4 and said.endswith("4 of 4 are right.")
+    message = judged(CASE, form.hand_in(**right).record())
+    assert message.count("  ok   ") == 4 and message.endswith("4 of 4 are right.")
     for part, wrong in {
         "cause": "a wrong learning rate",
         "place": 3,
         "step": 50,
         "test": "ABCD".replace(test, "")[0],
     }.items():
-        said = judged(CASE, right | {part: wrong})
-        assert said.count("NOT") == 1 and "3 of 4" in said and str(wrong) in said, said
+        message = judged(CASE, right | {part: wrong})
+        assert message.count("NOT") == 1 and "3 of 4" in message and str(wrong) in message, message
     assert "0 of 4 are right." in judged(CASE, {})
 
 

@@ -148,43 +148,43 @@ def test_a_right_repair_in_another_form_leaves_it_as_it_was(trap: str, idiom: Id
 
 def graded(*passing: bool) -> tuple[list[Scenario], Callable[[Scenario], Result]]:
     """A grader that passes each text it is asked about in turn, and the scenarios that it was asked under."""
-    asked: list[Scenario] = []
+    cases: list[Scenario] = []
     answers = iter(passing)
 
     def grade(case: Scenario) -> Result:
-        asked.append(case)
+        cases.append(case)
         good = next(answers)
         return Result("passed" if good else "wrong", float(good), [Check("run", "passed", "It ran.", group="runs")])
 
-    return asked, grade
+    return cases, grade
 
 
 def test_a_point_of_five_is_the_price_and_the_sentence_says_line_and_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = {True: {"accuracy": 0.96, "loss": 0.25}, False: {"accuracy": 0.95, "loss": 0.24}}
-    monkeypatch.setattr(healthy, "recorded", lambda text, ranks: Curve([1], [1.0], [1.0], told[SORTED in text]))
-    asked, grade = graded(True)
+    metrics = {True: {"accuracy": 0.96, "loss": 0.25}, False: {"accuracy": 0.95, "loss": 0.24}}
+    monkeypatch.setattr(healthy, "recorded", lambda text, ranks: Curve([1], [1.0], [1.0], metrics[SORTED in text]))
+    cases, grade = graded(True)
     result = decoys.priced(without(healthy_text(load(NAME))), CASE, grade)
-    assert result.passed and result.share == 0.8 and asked == [CASE]
+    assert result.passed and result.share == 0.8 and cases == [CASE]
     [check] = [check for check in result.checks if not check.passed]
     assert check.group == "unchanged" and SORTED.strip() in check.saw
     assert check.saw.endswith("with them and without: accuracy 0.960 and 0.950; loss 0.250 and 0.240.")
 
 
 def test_what_keeps_it_earns_all_points() -> None:
-    asked, grade = graded(True)
+    cases, grade = graded(True)
     result = decoys.priced(healthy_text(load(NAME)), CASE, grade)
-    assert result.share == 1.0 and all(check.passed for check in result.checks) and len(asked) == 1
+    assert result.share == 1.0 and all(check.passed for check in result.checks) and len(cases) == 1
 
 
 def test_without_a_repair_it_is_not_priced_and_a_repair_may_be_as_good_as_the_program_without_it() -> None:
     text = without(healthy_text(load(NAME)))
-    asked, grade = graded(False, False)
+    cases, grade = graded(False, False)
     result = decoys.priced(text, CASE, grade)
-    assert (result.status, result.share) == ("wrong", 0.0) and [one.decoy for one in asked] == [CASE.decoy, ""]
-    asked, grade = graded(False, True)
+    assert (result.status, result.share) == ("wrong", 0.0) and [case.decoy for case in cases] == [CASE.decoy, ""]
+    cases, grade = graded(False, True)
     assert decoys.priced(text, CASE, grade).share == 0.8
-    asked, grade = graded(False)
-    assert not decoys.priced(load(NAME).handed_out, CASE, grade).passed and len(asked) == 1, "nothing was touched"
+    cases, grade = graded(False)
+    assert not decoys.priced(load(NAME).handed_out, CASE, grade).passed and len(cases) == 1, "nothing was touched"
 
 
 @pytest.mark.parametrize("name", DECOYS)
@@ -199,15 +199,15 @@ def test_its_look_is_a_choice_of_the_form_and_is_answered(name: str) -> None:
 def test_whatever_a_decoy_looks_like_is_offered() -> None:
     fault, params = load(NAME).about_fault
     for word in set(words()) - {OTHER}:
-        assert word in (shown := offered(fault, params, "a key", (word,))) and len(shown) == 8, word
+        assert word in (choices := offered(fault, params, "a key", (word,))) and len(choices) == 8, word
 
 
 def test_a_wrong_cause_is_answered_by_the_decoys_own_test() -> None:
-    said = answer(load(NAME), "data in the wrong order", [])
-    assert said.startswith(
+    message = answer(load(NAME), "data in the wrong order", [])
+    assert message.startswith(
         "Count the classes in one batch of each of the two loaders. If it were that: A training batch"
     )
-    assert "Here: Training batches contain many classes. Only the validation batches are sorted." in said
+    assert "Here: Training batches contain many classes. Only the validation batches are sorted." in message
 
 
 def test_the_debrief_says_what_was_harmless() -> None:
@@ -233,8 +233,8 @@ def test_scenarios_without_one_keep_their_tickets_and_texts() -> None:
 
 
 def test_its_name_is_searched_for_like_the_faults() -> None:
-    told = [{"cell": "hints", "text": "Perhaps traps/validation_not_shuffled?"}]
-    assert leaks.in_outputs(load(NAME), told) and leaks.in_outputs(load("04"), told) == []
+    outputs = [{"cell": "hints", "text": "Perhaps traps/validation_not_shuffled?"}]
+    assert leaks.in_outputs(load(NAME), outputs) and leaks.in_outputs(load("04"), outputs) == []
 
 
 def test_the_proof_tries_it() -> None:
@@ -249,8 +249,8 @@ def test_graded_for_real_it_costs_a_fifth_and_gains_nothing_by_itself(text: str,
     case = Scenario("mlp", ("loop/stale_gradients",), decoy="traps/log_softmax_first", size="tiny")
     plain = case.undecoyed()
     source = tidy((plain.healthy() if text == "mended" else plain).source)
-    told = decoys.priced(source, case, lambda one: grade(source, one, seeds=(0,)))
-    assert (told.status, told.share) == (status, share), str(told)
+    result = decoys.priced(source, case, lambda one: grade(source, one, seeds=(0,)))
+    assert (result.status, result.share) == (status, share), str(result)
 
 
 @pytest.mark.sampled(0)
@@ -269,5 +269,5 @@ def test_a_real_submission_pays_for_it_and_gains_nothing_by_it_alone() -> None:
 def test_a_real_submission_that_keeps_it_earns_all_and_a_try_says_it_in_its_group() -> None:
     exercise = load(NAME)
     assert grade_exercise(NAME, healthy_text(exercise), seeds=(0,)).points == 5.0
-    tried = try_exercise(NAME, without(healthy_text(exercise)), seeds=(0,))
-    assert tried.passed and [check.name for check in tried.checks if not check.passed] == ["unchanged"]
+    result = try_exercise(NAME, without(healthy_text(exercise)), seeds=(0,))
+    assert result.passed and [check.name for check in result.checks if not check.passed] == ["unchanged"]

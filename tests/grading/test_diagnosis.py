@@ -23,29 +23,29 @@ def right(name: str) -> dict:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_spaces_capitals_quotes_and_brackets_cost_nothing(name):
-    said, choices = right(name), offered(load(name))
+    answer, choices = right(name), offered(load(name))
     text = choices.texts["ABCD".index(choices.letter)]
     ways = [
-        {"cause": f"  {said['cause'].capitalize()}. "},
-        {"place": said["place"] and str(said["place"])},
-        {"place": said["place"] and f"line {said['place']}"},
-        {"place": said["place"] and float(said["place"]), "step": said["step"] and str(said["step"])},
-        {"evidence": said["evidence"][0]},
-        {"evidence": (said["evidence"][0].replace("_", " ").title(), "data_inspection")},
+        {"cause": f"  {answer['cause'].capitalize()}. "},
+        {"place": answer["place"] and str(answer["place"])},
+        {"place": answer["place"] and f"line {answer['place']}"},
+        {"place": answer["place"] and float(answer["place"]), "step": answer["step"] and str(answer["step"])},
+        {"evidence": answer["evidence"][0]},
+        {"evidence": (answer["evidence"][0].replace("_", " ").title(), "data_inspection")},
         *(
             {"test": way}
-            for way in (said["test"].lower(), f"({said['test']})", f"test {said['test']}", text, f" {text}.")
+            for way in (answer["test"].lower(), f"({answer['test']})", f"test {answer['test']}", text, f" {text}.")
         ),
     ]
     for way in ways:
-        result = grade_diagnosis(name, said | way)
+        result = grade_diagnosis(name, answer | way)
         assert result.passed and result.share == 1, (way, str(result))
 
 
 def test_what_is_wrong_stays_wrong():
     name = "04_flat_loss"
-    said = right(name)
-    other = next(letter for letter in "ABCD" if letter != said["test"])
+    correct = right(name)
+    other = next(letter for letter in "ABCD" if letter != correct["test"])
     wrong = {
         "place": (1, "1", "nowhere", True, None, [], -57),
         "evidence": ([], "", "the loss", None, 7),
@@ -54,19 +54,19 @@ def test_what_is_wrong_stays_wrong():
     }
     for field, answers in wrong.items():
         for answer in answers:
-            result = grade_diagnosis(name, said | {field: answer})
+            result = grade_diagnosis(name, correct | {field: answer})
             assert result.share < 1 and not next(c for c in result.checks if c.name == field).passed, (field, answer)
-    partly = grade_diagnosis(name, said | {"test": other})
+    partly = grade_diagnosis(name, correct | {"test": other})
     assert partly.share == 0.8 and "cause is right" in partly.message
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_wrong_cause_is_not_told_the_right_one(name):
     answer = right(name)["cause"]
-    wrong = next(one for one in ("a wrong learning rate", "bad weight initialization") if one != answer)
-    told = str(grade_diagnosis(name, right(name) | {"cause": wrong}))
-    told += str(grade_exercise(name, load(name).handed_out, {"cause": wrong}))
-    assert answer not in told and "is healthy" not in told
+    wrong = next(cause for cause in ("a wrong learning rate", "bad weight initialization") if cause != answer)
+    message = str(grade_diagnosis(name, right(name) | {"cause": wrong}))
+    message += str(grade_exercise(name, load(name).handed_out, {"cause": wrong}))
+    assert answer not in message and "is healthy" not in message
 
 
 @pytest.mark.parametrize("line", ["%matplotlib inline", "!nvidia-smi"])
@@ -103,47 +103,51 @@ def test_the_choices_are_as_long_as_each_other_and_one_tells(name):
     lengths = [len(text) for text in choices.texts]
     assert len(set(choices.texts)) == 4 and max(lengths) < 1.4 * min(lengths), lengths
     # the nearest look-alike that the form does not call by the same cause
-    like = next(one for one in fault.look_alikes if row_of(one.other).word not in right_of(load(name)).causes)
+    like = next(
+        look_alike
+        for look_alike in fault.look_alikes
+        if row_of(look_alike.other).word not in right_of(load(name)).causes
+    )
     assert choices.texts["ABCD".index(choices.letter)] == like.test
-    own = {one.test for one in fault.look_alikes}
-    assert len(own & set(choices.texts)) == 1
+    tests = {look_alike.test for look_alike in fault.look_alikes}
+    assert len(tests & set(choices.texts)) == 1
 
 
 def test_the_right_choice_is_neither_at_one_place_nor_the_longest():
-    found = [offered(exercise) for exercise in with_diagnosis().values()]
-    longest = [max(one.texts, key=len) == one.texts["ABCD".index(one.letter)] for one in found]
-    assert len({one.letter for one in found}) >= 3 and sum(longest) <= len(found) / 2
+    offers = [offered(exercise) for exercise in with_diagnosis().values()]
+    longest = [max(offer.texts, key=len) == offer.texts["ABCD".index(offer.letter)] for offer in offers]
+    assert len({offer.letter for offer in offers}) >= 3 and sum(longest) <= len(offers) / 2
 
 
 def test_one_grader_weighs_the_same_parts_three_ways():
-    found = Right(("a wrong learning rate",), ((10, 11),), ("loss_curve",), test=Choices(("one", "two"), "B"))
-    given = {"cause": "lr", "place": 14, "evidence": ["mode_watch", "loss_curve"], "test": "two"}
+    solution = Right(("a wrong learning rate",), ((10, 11),), ("loss_curve",), test=Choices(("one", "two"), "B"))
+    answer = {"cause": "lr", "place": 14, "evidence": ["mode_watch", "loss_curve"], "test": "two"}
     source = "\n" * 5 + "# %% Training\n" + "\n" * 50
-    earned = {of: worth(judge(found, given, of, source), of) for of in (EXERCISE, ASSIGNMENT, INTERVIEW)}
+    earned = {of: worth(judge(solution, answer, of, source), of) for of in (EXERCISE, ASSIGNMENT, INTERVIEW)}
     assert earned == pytest.approx({EXERCISE: 1.0, ASSIGNMENT: 1.0, INTERVIEW: 65.0})
-    far = {of: worth(judge(found, given | {"place": 40}, of, source), of) for of in earned}
+    far = {of: worth(judge(solution, answer | {"place": 40}, of, source), of) for of in earned}
     assert far == pytest.approx({EXERCISE: 0.8, ASSIGNMENT: 0.7, INTERVIEW: 55.0}), (
         "the right section counts in an interview"
     )
 
 
 def test_a_step_counted_from_zero_is_accepted_and_said():
-    said = right("07_sudden_nan")
-    from_zero = grade_diagnosis("07", said | {"step": said["step"] - 1})
+    answer = right("07_sudden_nan")
+    from_zero = grade_diagnosis("07", answer | {"step": answer["step"] - 1})
     assert from_zero.passed and "counted from 0; optimizer steps are counted from 1 here" in str(from_zero)
-    assert not grade_diagnosis("07", said | {"step": said["step"] - 2}).passed
+    assert not grade_diagnosis("07", answer | {"step": answer["step"] - 2}).passed
 
 
 def test_every_part_is_worth_a_whole_point():
-    said = right("07_sudden_nan")
-    assert grade_diagnosis("07", said).points == 5.0
+    answer = right("07_sudden_nan")
+    assert grade_diagnosis("07", answer).points == 5.0
     for part in ("place", "step", "evidence", "test"):
-        assert grade_diagnosis("07", said | {part: None}).points == 4.0, part
+        assert grade_diagnosis("07", answer | {part: None}).points == 4.0, part
 
 
 def test_a_step_that_was_asked_for_is_not_called_unasked():
-    told = str(grade_diagnosis("04", right("04_flat_loss") | {"step": 1}))
-    assert "no single first step" in told and "no onset" not in told
+    message = str(grade_diagnosis("04", right("04_flat_loss") | {"step": 1}))
+    assert "no single first step" in message and "no onset" not in message
 
 
 def test_a_wrong_cause_is_told_that_one_can_go_on():
@@ -159,11 +163,11 @@ def test_a_program_of_one_process_is_offered_no_test_of_ranks():
 
 
 def test_a_fault_that_is_added_moves_the_right_answer_nowhere(monkeypatch):
-    known = {exercise.name: offered(exercise).letter for exercise in with_diagnosis().values()}
-    kept = {fault.id for exercise in with_diagnosis().values() for fault, _ in exercise.about_faults}
-    fewer = {name: fault for at, (name, fault) in enumerate(faults.catalogue().items()) if at % 2 or name in kept}
+    letters = {exercise.name: offered(exercise).letter for exercise in with_diagnosis().values()}
+    ids = {fault.id for exercise in with_diagnosis().values() for fault, _ in exercise.about_faults}
+    fewer = {name: fault for at, (name, fault) in enumerate(faults.catalogue().items()) if at % 2 or name in ids}
     monkeypatch.setattr(faults, "catalogue", lambda: fewer)
-    assert {exercise.name: offered(exercise).letter for exercise in with_diagnosis().values()} == known
+    assert {exercise.name: offered(exercise).letter for exercise in with_diagnosis().values()} == letters
 
 
 @pytest.mark.parametrize(
@@ -182,4 +186,4 @@ def test_a_fault_that_is_added_moves_the_right_answer_nowhere(monkeypatch):
 )
 def test_each_part_is_told_in_a_sentence(answer, said):
     text = str(grade_diagnosis("07_sudden_nan", right("07_sudden_nan") | answer))
-    assert all(one in text for one in said), text
+    assert all(phrase in text for phrase in said), text

@@ -37,7 +37,7 @@ def kept(text: str, case: Scenario, number: int = 3):
 
 
 def failed(text: str, case: Scenario) -> dict[str, str]:
-    return {one.name: one.saw for one in checks(kept(text, case), case, twin(case)) if not one.passed}
+    return {failure.name: failure.saw for failure in checks(kept(text, case), case, twin(case)) if not failure.passed}
 
 
 def healthy(case: Scenario, *edits: tuple[str, str]) -> str:
@@ -49,12 +49,12 @@ def healthy(case: Scenario, *edits: tuple[str, str]) -> str:
 
 
 def test_the_steps_are_drawn_again_by_the_same_number_only():
-    one, two = draw(5, 0, 300), draw(6, 0, 300)
-    assert one == draw(5, 0, 300) != two and one != draw(5, 1, 300)
-    assert sum(one) == sum(two) == DRAWN and sum(one[200:]) >= DRAWN // 3
+    first, second = draw(5, 0, 300), draw(6, 0, 300)
+    assert first == draw(5, 0, 300) != second and first != draw(5, 1, 300)
+    assert sum(first) == sum(second) == DRAWN and sum(first[200:]) >= DRAWN // 3
     assert not any(draw(seed, 0, 300)[-1] for seed in range(50)), "no step begins after the last one"
-    seen = [sum(draw(seed, 0, 60)[step] for seed in range(400)) for step in range(59)]
-    assert min(seen) > 400 * DRAWN / 59 / 3, "each step has its chance"
+    counts = [sum(draw(seed, 0, 60)[step] for seed in range(400)) for step in range(59)]
+    assert min(counts) > 400 * DRAWN / 59 / 3, "each step has its chance"
     assert sum(draw(1, 0, 10)) == 9 and draw(1, 0, 1) == b"\0"
 
 
@@ -70,9 +70,9 @@ def test_every_program_has_a_step_that_can_be_repeated(program):
 def test_right_repairs_in_other_words_are_equal_step_by_step():
     by_hand = "loss = (torch.logsumexp(logits, 1) - logits.gather(1, targets[:, None]).squeeze(1)).mean()"
     run = kept(healthy(SOFTMAX, (LOSS, by_hand)), SOFTMAX)
-    found = compared(run, SOFTMAX, twin(SOFTMAX))
-    assert len(found.gradient) == DRAWN and 0 < max(found.gradient.values()) < 1e-4
-    assert max(found.update.values()) < 1e-4 and not found.skipped
+    distances = compared(run, SOFTMAX, twin(SOFTMAX))
+    assert len(distances.gradient) == DRAWN and 0 < max(distances.gradient.values()) < 1e-4
+    assert max(distances.update.values()) < 1e-4 and not distances.skipped
     assert all(check.passed for check in checks(run, SOFTMAX, twin(SOFTMAX)))
 
 
@@ -116,8 +116,8 @@ def test_frozen_layers_and_a_new_head_in_training_are_the_healthy_ones():
     job = replace(job_of(case.healthy().source, case, 60.0, isolated=False), after=None, after_args={}, predict=())
     job = replace(job, keep_steps=bytes(191 <= step <= 196 or 290 <= step <= 296 for step in range(1, 293 + 25)))
     run = run_worker(job)
-    found = compared(run, case, twin(case))
-    assert 191 in found.update and 192 not in found.update and max(found.update.values()) < 1e-4
+    distances = compared(run, case, twin(case))
+    assert 191 in distances.update and 192 not in distances.update and max(distances.update.values()) < 1e-4
     checked = own_model.checks(job, run, case, twin(case), run_worker)
     assert [check.name for check in checked] == ["gradient"] and checked[0].passed, str(checked)
 
@@ -127,12 +127,12 @@ def test_dropout_in_another_order_passes_and_less_of_it_does_not():
     case = Scenario("checkpointed_mlp", ("loop/stale_gradients",))
     assert "dropout" in case.settings or "dropout = " in case.source
     before = "        logits = model(inputs)\n        loss = F.cross_entropy(logits, targets)\n        loss.backward()"
-    drawn = before.replace(
+    twice = before.replace(
         "        logits = model(inputs)\n", "        model(inputs)\n        logits = model(inputs)\n"
     )
-    run = kept(healthy(case, (before, drawn)), case)
-    found = compared(run, case, twin(case))
-    assert min(found.gradient.values()) > 0.1, "every mask is another one"
+    run = kept(healthy(case, (before, twice)), case)
+    distances = compared(run, case, twin(case))
+    assert min(distances.gradient.values()) > 0.1, "every mask is another one"
     assert all(check.passed for check in checks(run, case, twin(case)))
     for edit, word in [
         (("dropout = 0.2", "dropout = 0.0"), "without dropout"),
@@ -171,8 +171,8 @@ def test_numbers_drawn_after_the_forward_pass_change_nothing():
 @pytest.mark.slow
 def test_a_layer_without_a_gradient_is_seen_among_dropout():
     case = Scenario("digits_cnn", ("freezing/frozen_layers",))
-    said = failed(handed_out_text(case), case)
-    assert "on average 0%" in said["gradient"]
+    failures = failed(handed_out_text(case), case)
+    assert "on average 0%" in failures["gradient"]
 
 
 def handed_out_text(case: Scenario) -> str:
@@ -247,7 +247,7 @@ def test_one_more_seed_is_drawn_and_two_whole_epochs_of_it():
     assert other_seed(4, (0, 1, 2)) == other_seed(4, (0, 1, 2)) >= 3
     assert len({other_seed(number, (0, 1, 2)) for number in range(50)}) > 45
     for number in range(20):
-        chosen = [step for step, one in enumerate(stretches(number, 216, 36)) if one]
+        chosen = [step for step, flag in enumerate(stretches(number, 216, 36)) if flag]
         epochs = sorted({step // 36 for step in chosen})
         assert len(epochs) == 2 and set(chosen) | {215} == {e * 36 + s for e in epochs for s in range(36)} | {215}
     assert sum(stretches(1, 120, None)) in (79, 80) and sum(stretches(1, 900, 300)) == 80
@@ -279,10 +279,12 @@ def test_copies_of_a_sample_are_one_sample():
 def test_kept_steps_come_back_as_they_were():
     steps, lost, settings = read(kept(SOFTMAX.healthy().source, SOFTMAX).arrays)
     assert len(steps) == DRAWN and not lost and settings[0][2] == "Adam" and len(settings) == 1
-    one = steps[1]
-    assert set(one.parameters) == set(one.gradients) == set(one.after) and len(one.slots) == 3 * len(one.parameters)
-    assert one.calls[0].inputs[0].shape == (32, 64) and one.calls[0].beside[0].dtype == torch.int64
-    assert one.answers is not None and one.answers.shape == (32, 10)
+    step = steps[1]
+    assert set(step.parameters) == set(step.gradients) == set(step.after) and len(step.slots) == 3 * len(
+        step.parameters
+    )
+    assert step.calls[0].inputs[0].shape == (32, 64) and step.calls[0].beside[0].dtype == torch.int64
+    assert step.answers is not None and step.answers.shape == (32, 10)
 
 
 def shuffled(steps: list[int], case: Scenario, part: float = 1.0, at: int = 0) -> dict[int, list[int]]:
@@ -292,20 +294,22 @@ def shuffled(steps: list[int], case: Scenario, part: float = 1.0, at: int = 0) -
     source = torch.Generator().manual_seed(steps[0])
     first = [(step - 1 + at) % each * size for step in steps]
     epochs = [torch.randperm(samples, generator=source) for _ in range(max(steps) // each + 1)]
-    found = zip(first, (epochs[(step - 1) // each] for step in steps), strict=True)
-    batches = [every[start : start + size] for start, every in found]
+    pairs = zip(first, (epochs[(step - 1) // each] for step in steps), strict=True)
+    batches = [every[start : start + size] for start, every in pairs]
     return dict(zip(steps, (batch[: round(part * len(batch))].tolist() for batch in batches), strict=True))
 
 
 def test_how_many_small_last_batches_are_drawn_is_chance_and_no_change():
     case = Scenario("modular_addition", ("fit/capacity_too_small",))
-    drawn = [[step + 1 for step, kept in enumerate(draw(number, 1, 540)) if kept] for number in range(300)]
-    assert {sum(step % 9 == 0 for step in steps) for steps in drawn} >= {0, 6}
-    for steps in drawn:
-        assert (found := check(shuffled(steps, case), case)) and found.passed, found
-        assert (found := check(shuffled(steps, case, 0.85), case)) and "whole batch" in found.expected, found
-    moved = [check(shuffled(steps, case, at=4), case) for steps in drawn]
-    assert sum(not found.passed for found in moved if found) <= 3, "last batches elsewhere, as with another sampler"
+    draws = [[step + 1 for step, flag in enumerate(draw(number, 1, 540)) if flag] for number in range(300)]
+    assert {sum(step % 9 == 0 for step in steps) for steps in draws} >= {0, 6}
+    for steps in draws:
+        assert (verdict := check(shuffled(steps, case), case)) and verdict.passed, verdict
+        assert (verdict := check(shuffled(steps, case, 0.85), case)) and "whole batch" in verdict.expected, verdict
+    moved = [check(shuffled(steps, case, at=4), case) for steps in draws]
+    assert sum(not verdict.passed for verdict in moved if verdict) <= 3, (
+        "last batches elsewhere, as with another sampler"
+    )
 
 
 @pytest.mark.slow
@@ -331,8 +335,8 @@ def test_a_person_looks_at_what_no_step_shows():
 def test_a_model_of_its_own_has_the_healthy_data_and_optimizer(edits, failing):
     case = Scenario("digits_cnn", ("modes/batch_norm_tiny_batches",), {"epochs": 3})
     groups = (("nn.BatchNorm2d(16)", "nn.GroupNorm(4, 16)"), ("nn.BatchNorm2d(32)", "nn.GroupNorm(4, 32)"))
-    found = checks(kept(healthy(case, *groups, *edits), case), case, twin(case))
-    assert {check.name for check in found if not check.passed} == failing and len(found) >= 3, found
+    verdicts = checks(kept(healthy(case, *groups, *edits), case), case, twin(case))
+    assert {check.name for check in verdicts if not check.passed} == failing and len(verdicts) >= 3, verdicts
 
 
 REPLACED = "sampler=torch.utils.data.RandomSampler(range(len(train)), replacement=True))"
@@ -372,5 +376,5 @@ def test_a_layer_that_another_optimizer_takes_over_begins_without_the_earlier_st
     )
     steps, _, _ = read(run.arrays)
     assert [len(step.gradients) for step in steps if step.number in (292, 293)] == [2, 6], "thawed at another step now"
-    found = compared(run, case, twin(case), True)
-    assert len(found.update) == 7 and max(found.update.values()) < 1e-3, found.update
+    distances = compared(run, case, twin(case), True)
+    assert len(distances.update) == 7 and max(distances.update.values()) < 1e-3, distances.update

@@ -47,8 +47,8 @@ def test_it_stands_in_place_of_passed_and_is_no_repair(learner: str, capsys) -> 
     for graded in (False, True):
         before = len(record.notes(ticket, "repair"))
         points = cell._answer(NAME, {"kind": "repair", "source": learner}) if graded else cell._tried(NAME, learner)
-        said = " ".join(capsys.readouterr().out.split())
-        assert points == 0 and " ".join(SAID.split()) in said and said.startswith(FOR_A_PERSON)
+        printed = " ".join(capsys.readouterr().out.split())
+        assert points == 0 and " ".join(SAID.split()) in printed and printed.startswith(FOR_A_PERSON)
         assert len(record.notes(ticket, "repair")) == before + 1 and tries(ticket) == 1
         assert not any(note.get("passed") for note in record.notes(ticket, "repair"))
     assert record.standing()[NAME]["passed"] is False and record.standing()[NAME]["attempts"] == 1
@@ -69,8 +69,10 @@ def test_only_a_graded_one_opens_the_debrief(learner: str, monkeypatch: pytest.M
 def test_before_the_diagnosis_its_groups_are_told_and_a_trap_is_not() -> None:
     result = waited()
     assert [state(result, group) for group in GROUPS] == ["passed", NOT_ASKED, "passed", NOT_ASKED, NOT_ASKED]
-    told = sealed(result)
-    assert (told.status, told.message) == (FOR_A_PERSON, SAID) and all(check.saw == "" for check in told.checks)
+    sealed_result = sealed(result)
+    assert (sealed_result.status, sealed_result.message) == (FOR_A_PERSON, SAID) and all(
+        check.saw == "" for check in sealed_result.checks
+    )
     trap = sealed(of_a_trap(result))
     assert trap.status == "wrong" and not trap.message and SAID not in str(trap)
 
@@ -79,23 +81,23 @@ def test_a_class_gives_it_no_score_and_a_note(tmp_path: Path) -> None:
     task = tasks.load(NAME)
     hand_in(tmp_path / "in", "eve", json.loads(build(load(NAME), "student")), task.name)
     task.repair = lambda owner, source, records, strict, draw: waited()  # type: ignore[method-assign]
-    [found] = grade_class(tmp_path / "in", task, tmp_path / "kept", trust=True)
-    assert (found.state, found.points) == (FOR_A_PERSON, None) and found.repair is not None
-    assert notes(found) == [f"{FOR_A_PERSON}: {SAID}", "the diagnosis earned 0 of 5 points"]
+    [entry] = grade_class(tmp_path / "in", task, tmp_path / "kept", trust=True)
+    assert (entry.state, entry.points) == (FOR_A_PERSON, None) and entry.repair is not None
+    assert notes(entry) == [f"{FOR_A_PERSON}: {SAID}", "the diagnosis earned 0 of 5 points"]
 
 
 def test_a_proof_takes_it_as_refused_for_a_pretence_and_asks_for_it_of_a_marked_repair() -> None:
-    told = {"status": FOR_A_PERSON, "share": 0.0, "saw": [SAID], "seconds": 0.0}
+    entry = {"status": FOR_A_PERSON, "share": 0.0, "saw": [SAID], "seconds": 0.0}
     for kind in ("degenerate", "attack"):
-        assert verdict(Trial("", kind, "a text", ""), told) == []
-    assert f"must pass but is {FOR_A_PERSON}" in verdict(Trial("", "correct", "a text", ""), told)[0]
+        assert verdict(Trial("", kind, "a text", ""), entry) == []
+    assert f"must pass but is {FOR_A_PERSON}" in verdict(Trial("", "correct", "a text", ""), entry)[0]
     marked = Trial("", "correct", "a text", "", by_counter=True)
-    assert verdict(marked, told) == []
-    assert f"must be {FOR_A_PERSON} but is passed" in verdict(marked, told | {"status": "passed", "share": 1.0})[0]
+    assert verdict(marked, entry) == []
+    assert f"must be {FOR_A_PERSON} but is passed" in verdict(marked, entry | {"status": "passed", "share": 1.0})[0]
 
 
 def test_a_mark_names_a_repair_and_reaches_its_submission() -> None:
     for fault in faults.catalogue().values():
         assert set(fault.by_counter) <= set(fault.repairs), fault.id
-    found = {trial.name: trial.by_counter for trial in of_case(Scenario("mlp", ("numerics/log_at_step",)))}
-    assert found["never reached"] and sum(found.values()) == 1
+    marks = {trial.name: trial.by_counter for trial in of_case(Scenario("mlp", ("numerics/log_at_step",)))}
+    assert marks["never reached"] and sum(marks.values()) == 1

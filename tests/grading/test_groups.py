@@ -53,9 +53,9 @@ def test_each_check_of_a_repair_says_its_group(file):
         if all(word.arg for word in node.keywords)  # not one that is read from JSON
     ]
     for call in calls:
-        given = [word.value for word in call.keywords if word.arg == "group"]
-        assert given, f"{file.name}:{call.lineno}: this check has no group"
-        assert not isinstance(given[0], ast.Constant) or given[0].value in GROUPS
+        groups = [word.value for word in call.keywords if word.arg == "group"]
+        assert groups, f"{file.name}:{call.lineno}: this check has no group"
+        assert not isinstance(groups[0], ast.Constant) or groups[0].value in GROUPS
 
 
 def test_a_group_that_does_not_exist_is_refused():
@@ -82,8 +82,8 @@ def test_a_program_that_is_unchanged_reaches_none():
 
 
 def test_what_a_learner_is_told_is_in_order_and_says_no_more():
-    told = in_groups(made("wrong", loss="new_data", clip_rate="gone"))
-    assert told.splitlines() == [
+    text = in_groups(made("wrong", loss="new_data", clip_rate="gone"))
+    assert text.splitlines() == [
         "passed       It runs and trains",
         "failed       What was wrong is gone",
         "failed       It holds on new data",
@@ -98,8 +98,8 @@ def test_what_is_sealed_holds_nothing_but_the_groups():
     )
     left = sealed(full)
     assert states(left) == states(full) and sealed(left) == left
-    said = json.dumps(left.to_json())
-    assert "clip" not in said and "0.31" not in said and "symptom" not in said and (left.share, left.points) == (0, 0)
+    text = json.dumps(left.to_json())
+    assert "clip" not in text and "0.31" not in text and "symptom" not in text and (left.share, left.points) == (0, 0)
     unseen = Result(
         "cannot be graded", checks=[Check("model", "cannot be graded", "No model.", "Keep it.", group="runs")]
     )
@@ -109,23 +109,23 @@ def test_what_is_sealed_holds_nothing_but_the_groups():
 @pytest.mark.parametrize("name", with_diagnosis())
 def test_no_submission_of_a_proof_says_a_cause_a_name_or_a_number(name):
     """Every submission in the ledger, also each pretence of the fault: with the checks that failed on it."""
-    tried = json.loads((ROOT / "proofs" / "exercises" / f"{name}.json").read_text(encoding="utf-8"))["trials"]
+    trials = json.loads((ROOT / "proofs" / "exercises" / f"{name}.json").read_text(encoding="utf-8"))["trials"]
     forbidden = " ".join(leaks.names(load(name)))
-    entries = [entry for kind in tried.values() for entry in kind.values() if entry.get("failed")]
+    entries = [entry for kind in trials.values() for entry in kind.values() if entry.get("failed")]
     assert len(entries) > 20
     for entry in entries:
-        failed = [Check(one, "wrong", f"{forbidden} 0.31", forbidden, 0.31, "gone") for one in entry["failed"]]
-        told = sealed(Result("wrong", checks=[*failed, *made("").checks], message=forbidden))
-        said = f"{told.status} {told.message}\n{in_groups(told)}"
-        assert leaks.in_groups(said) == [] and not [one for one in leaks.names(load(name)) if one in said.lower()]
+        failed = [Check(word, "wrong", f"{forbidden} 0.31", forbidden, 0.31, "gone") for word in entry["failed"]]
+        sealed_result = sealed(Result("wrong", checks=[*failed, *made("").checks], message=forbidden))
+        text = f"{sealed_result.status} {sealed_result.message}\n{in_groups(sealed_result)}"
+        assert leaks.in_groups(text) == [] and not [word for word in leaks.names(load(name)) if word in text.lower()]
 
 
 def test_the_search_for_numbers_and_names_can_fail():
-    told = in_groups(made("wrong"))
-    assert leaks.in_groups(told) == []
-    assert leaks.in_groups(told.replace("It holds on new data", "")) != []
+    text = in_groups(made("wrong"))
+    assert leaks.in_groups(text) == []
+    assert leaks.in_groups(text.replace("It holds on new data", "")) != []
     for more in ("0.31", "clip_rate", "Limit of the gradients", "Training loss"):
-        assert len(leaks.in_groups(f"{told}\n{more}")) == 1, more
+        assert len(leaks.in_groups(f"{text}\n{more}")) == 1, more
 
 
 def test_a_changed_trap_looks_like_a_fault_that_was_not_found():
@@ -142,8 +142,8 @@ def test_before_the_diagnosis_a_trap_answers_like_any_exercise():
     trap, other = load(TRAP), load("04_flat_loss")
     for exercise in (trap, other):
         assert sealed(try_exercise(exercise.name, exercise.handed_out)).message == UNCHANGED
-    tried = try_exercise(TRAP, trap.handed_out + "\nunused = 1\n", seconds=30)  # of another exercise: test_stages.py
-    assert (tried.status, state(tried, "gone"), state(tried, "every_run")) == ("wrong", "failed", "not reached")
+    result = try_exercise(TRAP, trap.handed_out + "\nunused = 1\n", seconds=30)  # of another exercise: test_stages.py
+    assert (result.status, state(result, "gone"), state(result, "every_run")) == ("wrong", "failed", "not reached")
     assert try_exercise(TRAP, healthy_text(trap)).status == "wrong", "removing what does no harm"
 
 
@@ -208,6 +208,6 @@ CASE, NAN, HEALTHY = (
     ],
 )
 def test_what_is_said_of_a_hidden_symptom_follows_from_the_groups(case, failed, said):
-    told = lines.hidden(made("wrong", **failed).checks, case)
-    assert told.startswith(said) and bool(told) == bool(said)
-    assert not [one for one in told.split(": ") if len(one.split()) > 25]
+    text = lines.hidden(made("wrong", **failed).checks, case)
+    assert text.startswith(said) and bool(text) == bool(said)
+    assert not [sentence for sentence in text.split(": ") if len(sentence.split()) > 25]

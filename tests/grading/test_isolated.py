@@ -30,15 +30,15 @@ FORGED = {
 @pytest.fixture
 def jobs(monkeypatch):
     """What was asked of the workers, in order."""
-    asked = []
+    calls = []
 
     def noted(job, *more):
-        asked.append(job)
+        calls.append(job)
         return run_worker(job, *more)
 
     run_worker = runs.run_worker
     monkeypatch.setattr(runs, "run_worker", noted)
-    return asked
+    return calls
 
 
 @pytest.mark.parametrize("trick", FORGED)
@@ -82,9 +82,9 @@ def test_an_isolated_job_says_what_is_withheld_from_it():
 def test_each_isolated_job_of_a_grader_withholds_its_examples(monkeypatch, sandboxed):
     case = Scenario("word_lines", size="tiny")
     always = withheld.everywhere(visible())
-    own = reference.unseen(case)
-    assert len(always) >= 4 and own and not own.items() <= always.items(), "the lines of its own come on top"
-    assert runs.job_of(case.source, case, 60.0, True).withheld == {**always, **own}
+    unseen = reference.unseen(case)
+    assert len(always) >= 4 and unseen and not unseen.items() <= always.items(), "the lines of its own come on top"
+    assert runs.job_of(case.source, case, 60.0, True).withheld == {**always, **unseen}
     assert runs.job_of(case.source, case, 60.0, False).withheld is None
     jobs = []
     monkeypatch.setattr(diagnosis_cell, "run_worker", lambda job: jobs.append(job) or Run(Trace(), "", ""))
@@ -98,8 +98,8 @@ def test_one_function_of_the_graders_makes_isolated_jobs():
         return any(word.arg == "isolated" and ast.unparse(word.value) != "False" for word in words)
 
     root = Path(bugzoo.__file__).parent
-    found = {str(file.relative_to(root)) for file in root.rglob("*.py") if isolates(file)}
-    assert found == {"grading/isolation.py", "running/sandbox.py"}, "the second one runs our own probe"
+    files = {str(file.relative_to(root)) for file in root.rglob("*.py") if isolates(file)}
+    assert files == {"grading/isolation.py", "running/sandbox.py"}, "the second one runs our own probe"
 
 
 BOMB = f"""

@@ -56,15 +56,15 @@ def test_a_late_nan_is_asked_for_at_the_step_that_its_run_shows() -> None:
     losses = run_here(load("07").handed_out).trace.loss
     first = int(np.flatnonzero(~np.isfinite(losses))[0]) + 1
     assert first > 10 and right(load("07")).step == (first, first)
-    said = filled(load("07"))
+    answer = filled(load("07"))
     points = {
-        step: grade_diagnosis("07", said | {"step": step}).points for step in (first, first - 2, first + 1, 1, None)
+        step: grade_diagnosis("07", answer | {"step": step}).points for step in (first, first - 2, first + 1, 1, None)
     }
     assert points == {first: 5.0, first - 2: 4.0, first + 1: 4.0, 1: 4.0, None: 4.0}
 
 
 @pytest.mark.slow
 def test_a_nan_from_the_start_takes_any_step() -> None:
-    said = filled(load("08"))
-    told = grade_diagnosis("08", said | {"step": 7})
-    assert said["step"] is None and told.passed and "no single first step" in str(told)
+    answer = filled(load("08"))
+    result = grade_diagnosis("08", answer | {"step": 7})
+    assert answer["step"] is None and result.passed and "no single first step" in str(result)

@@ -20,9 +20,9 @@ GRADED = ("sliced", "iterator ends", "indexed", "calls", "clock", "matched", "po
 def test_what_waits_is_found(name: str) -> None:
     ast.parse(WAITS[name])
     assert waiting(HEALTHY, KNOWN) is None
-    found = waiting(WAITS[name], KNOWN)
-    assert found is not None and found.text == WAITS[name].splitlines()[found.line - 1].strip()
-    assert found.text not in HEALTHY and "counter" in str(found)
+    decision = waiting(WAITS[name], KNOWN)
+    assert decision is not None and decision.text == WAITS[name].splitlines()[decision.line - 1].strip()
+    assert decision.text not in HEALTHY and "counter" in str(decision)
 
 
 @pytest.mark.parametrize("name", HONEST)
@@ -33,25 +33,25 @@ def test_what_waits_for_nothing_is_left_alone(name: str) -> None:
 
 
 def test_a_decision_of_a_known_text_is_no_news_but_a_second_one_is() -> None:
-    known = (HEALTHY, WAITS["one"])
-    assert waiting(WAITS["one"], KNOWN) is not None and waiting(WAITS["one"], known) is None
+    texts = (HEALTHY, WAITS["one"])
+    assert waiting(WAITS["one"], KNOWN) is not None and waiting(WAITS["one"], texts) is None
     renamed = WAITS["one"].replace("step", "count").replace(".count(", ".step(")
-    assert waiting(renamed, known) is None
-    assert waiting(WAITS["one"].replace("4400", "4401"), known) is not None
+    assert waiting(renamed, texts) is None
+    assert waiting(WAITS["one"].replace("4400", "4401"), texts) is not None
     twice = WAITS["one"].replace(
         "        optimizer.step()", "        if step == 4400:\n            break\n        optimizer.step()"
     )
-    assert waiting(twice, known) is None  # it ends the training
+    assert waiting(twice, texts) is None  # it ends the training
     twice = twice.replace("            break\n", "            optimizer.zero_grad()\n")
-    assert waiting(twice, known) is not None
+    assert waiting(twice, texts) is not None
 
 
 def test_a_decision_of_the_text_handed_out_is_news_where_its_counter_is_another() -> None:
     case = Scenario("digits_cnn", ("numerics/log_at_step",))
-    known = (case.healthy().source, case.source)
-    assert waiting(case.source, known) is None
-    assert waiting(case.source.replace("step = 0\n", "step = -10**9\n"), known) is not None
-    assert waiting(case.source.replace("        step += 1\n", "        step += 0\n"), known) is not None
+    texts = (case.healthy().source, case.source)
+    assert waiting(case.source, texts) is None
+    assert waiting(case.source.replace("step = 0\n", "step = -10**9\n"), texts) is not None
+    assert waiting(case.source.replace("        step += 1\n", "        step += 0\n"), texts) is not None
 
 
 def test_texts_made_to_hold_up_the_reader_are_read_at_once() -> None:

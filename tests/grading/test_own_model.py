@@ -68,9 +68,9 @@ def edited(edits) -> str:
 def own(text) -> dict[str, str]:
     usual = twin(CASE)
     job = replace(job_of(text, CASE, 60, True), keep_steps=drawing.draw(0, 0, usual.steps), after=None, after_args={})
-    found = own_model.checks(job, run_worker(job), CASE, usual, run_worker)
-    assert found
-    return {check.name: check.status for check in found if not check.passed}
+    checks = own_model.checks(job, run_worker(job), CASE, usual, run_worker)
+    assert checks
+    return {check.name: check.status for check in checks if not check.passed}
 
 
 def failed(edits) -> set[str]:
@@ -111,8 +111,8 @@ def test_the_training_is_found_by_the_syntax_tree():
         "grad": "model = 1  # %% Training\nfor x in y:\n    a = torch.autograd.grad(loss, w)",
     }
     for name, text in texts.items():
-        found = head(f"# %% Training\n{text}\nlast = 2\n")
-        assert found is not None and found.endswith("model = 1"), name
+        beginning = head(f"# %% Training\n{text}\nlast = 2\n")
+        assert beginning is not None and beginning.endswith("model = 1"), name
     assert head("model = 1  # loss.backward()") is None
 
 

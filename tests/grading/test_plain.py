@@ -154,11 +154,11 @@ def test_plain(what: str) -> None:
 @pytest.mark.parametrize("what", OUTSIDE)
 def test_outside(what: str) -> None:
     text, why = OUTSIDE[what]
-    found = outside(HEAD + text, HEAD)
-    assert found and any(why in one.why for one in found), found
+    places = outside(HEAD + text, HEAD)
+    assert places and any(why in place.why for place in places), places
     first = HEAD.count("\n") + 1
-    assert all(one.line >= first for one in found)
-    assert found[0].text in (HEAD + text) and f"line {found[0].line}" in str(found[0])
+    assert all(place.line >= first for place in places)
+    assert places[0].text in (HEAD + text) and f"line {places[0].line}" in str(places[0])
 
 
 GIVEN = (
@@ -194,13 +194,13 @@ SMUGGLED = {
 def test_a_head_that_was_handed_out_in_part_covers_no_other_part(what: str) -> None:
     old, new = HEADS[what]
     assert GIVEN.count(old) == 1 and outside(GIVEN, GIVEN) == []
-    found = outside(GIVEN.replace(old, new), GIVEN)
-    assert found and {one.name for one in found} <= {"eval", "open"}
+    places = outside(GIVEN.replace(old, new), GIVEN)
+    assert places and {place.name for place in places} <= {"eval", "open"}
 
 
 @pytest.mark.parametrize("what", SMUGGLED)
 def test_a_name_of_another_scope_hides_no_module(what: str) -> None:
-    assert {one.name for one in outside(HEAD + SMUGGLED[what], HEAD)} == {"torch"}
+    assert {place.name for place in outside(HEAD + SMUGGLED[what], HEAD)} == {"torch"}
 
 
 @pytest.mark.parametrize("what", OUTSIDE)
@@ -211,28 +211,28 @@ def test_what_was_handed_out_is_inside(what: str) -> None:
 
 
 def test_a_statement_that_was_handed_out_does_not_cover_another_one() -> None:
-    given = HEAD + "import os\nfolder = os.environ['A']\n"
-    assert outside(given, given) == []
-    assert [one.line for one in outside(given + "os.system('x')", given)] == [given.count("\n") + 1]
+    source = HEAD + "import os\nfolder = os.environ['A']\n"
+    assert outside(source, source) == []
+    assert [place.line for place in outside(source + "os.system('x')", source)] == [source.count("\n") + 1]
 
 
 @pytest.mark.parametrize("what", OUTSIDE)
 def test_an_instructor_allows_what_a_line_names(what: str) -> None:
     text = HEAD + OUTSIDE[what][0]
-    names = [one.name for one in outside(text, HEAD)]
+    names = [place.name for place in outside(text, HEAD)]
     assert outside(text, HEAD, names) == []
     assert len(outside(text, HEAD, [name[:-1] for name in names])) == len(names)
 
 
 def test_a_function_that_was_handed_out_may_be_called_otherwise() -> None:
-    given = HEAD + "torch.load('kept')\n"
-    assert outside(given + "torch.load('other')\n", given) == []
-    assert [one.name for one in outside(given + "torch.hub.list('kept')\n", given)] == ["torch.hub"]
+    source = HEAD + "torch.load('kept')\n"
+    assert outside(source + "torch.load('other')\n", source) == []
+    assert [place.name for place in outside(source + "torch.hub.list('kept')\n", source)] == ["torch.hub"]
 
 
 def test_a_module_is_allowed_with_what_lies_below_it() -> None:
     text = HEAD + "from csv import reader\nimport xml.dom\n"
-    assert [one.name for one in outside(text, HEAD)] == ["csv.reader", "xml", "xml.dom"]
+    assert [place.name for place in outside(text, HEAD)] == ["csv.reader", "xml", "xml.dom"]
     assert outside(text, HEAD, ("csv", "xml")) == []
 
 
@@ -247,15 +247,15 @@ def test_each_right_repair_and_each_pretence_is_plain(name: str) -> None:
     """What is set aside costs a teacher time: no repair of ours, right or wrong, may be."""
     exercise = exercises()[name]
     honest = [trial for trial in exercise.kind.trials(exercise) if trial.kind != "attack"]
-    seen = [(trial.name, str(one)) for trial in honest for one in outside(trial.source, exercise.handed_out)]
-    assert (len(honest) > 10 or exercise.kind.name == "five") and not seen, seen[:5]
+    refused = [(trial.name, str(place)) for trial in honest for place in outside(trial.source, exercise.handed_out)]
+    assert (len(honest) > 10 or exercise.kind.name == "five") and not refused, refused[:5]
 
 
 def test_attacks_that_replace_or_forge_are_outside() -> None:
     text = tidy(Scenario("mlp").source)
-    made = {name: attack for name, attack in attacks(text).items() if is_python(attack)}
-    found = {name for name, attack in made.items() if outside(attack, text)}
-    assert len(found) >= len(made) / 2, sorted(set(made) - found)
+    texts = {name: attack for name, attack in attacks(text).items() if is_python(attack)}
+    refused = {name for name, attack in texts.items() if outside(attack, text)}
+    assert len(refused) >= len(texts) / 2, sorted(set(texts) - refused)
 
 
 def is_python(text: str) -> bool:

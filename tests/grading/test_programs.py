@@ -123,9 +123,9 @@ def test_a_pair_that_never_was_does_not_pass(monkeypatch):
     case = Scenario("mlp", ("reproducibility/unseeded",))
     ended = Run(replace(Trace(), outcome="crashed"))
     monkeypatch.setattr("bugzoo.rerun.script.run_worker", lambda job: ended)
-    found = second_run.measure(_job(), Run(replace(Trace(), outcome="finished")), case)
-    assert found["determinism"] == Reading(why_not="the second run ended as crashed")
-    for run in (Run(Trace(), readings=found), Run(Trace())):
+    readings = second_run.measure(_job(), Run(replace(Trace(), outcome="finished")), case)
+    assert readings["determinism"] == Reading(why_not="the second run ended as crashed")
+    for run in (Run(Trace(), readings=readings), Run(Trace())):
         assert [check.passed for check in checks.compared(Submission(run, case))] == [False]
 
 
@@ -178,8 +178,8 @@ def test_what_is_held_out_is_no_training_data_and_the_validation_data_is_neither
 
 
 def _member(member, row, label):
-    given = sketch(row.numpy() + 1e-6) if row.is_floating_point() else row.tolist()
-    return member.find(given, label.reshape(-1)[-1].item()) >= 0
+    example = sketch(row.numpy() + 1e-6) if row.is_floating_point() else row.tolist()
+    return member.find(example, label.reshape(-1)[-1].item()) >= 0
 
 
 def _known(members):

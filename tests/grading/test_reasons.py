@@ -40,14 +40,14 @@ def test_what_tells_most_comes_first_and_nothing_is_left_out():
 
 def test_the_first_line_of_a_verdict_is_the_reason():
     checks = [Check("run", "passed", "It finished.", group="runs"), failed("loss"), failed("tools"), failed("symptom")]
-    said = str(Result("wrong", checks=checks)).splitlines()
-    assert [line[:24] for line in said[1:]] == [
+    rows = str(Result("wrong", checks=checks)).splitlines()
+    assert [line[:24] for line in rows[1:]] == [
         "NO  What was wrong: It w",
         "NO  Loss on new data: It",
         "NO  torch and bugzoo: It",
         "ok  Run: It finished.",
     ]
-    assert [one["name"] for one in Result("wrong", checks=checks).to_json()["checks"]] == [
+    assert [check["name"] for check in Result("wrong", checks=checks).to_json()["checks"]] == [
         "run",
         "loss",
         "tools",
@@ -83,21 +83,21 @@ def test_a_name_has_one_place_and_a_title():
 @pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.py")), ids=lambda file: file.stem)
 def test_each_check_that_grading_makes_has_a_place(file):
     """A new check without one would come last, and never be the reason."""
-    made = {
+    titles = {
         node.args[0].value
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Check" and node.args
         if isinstance(node.args[0], ast.Constant)
     }
     if file.name not in DIAGNOSIS:
-        assert not [name for name in made if rank(failed(name))[0] == len(RANKS)]
+        assert not [name for name in titles if rank(failed(name))[0] == len(RANKS)]
 
 
 def test_the_evidence_of_every_fault_is_told_in_sentences():
     claims = [(fault.id, parse(text)) for fault in faults.catalogue().values() for text in fault.evidence]
-    told = [(one, claim) for one, claim in claims if claim.instrument not in ("outcome", "metrics")]
-    assert len(told) > 80
-    assert not [(one, str(claim)) for one, claim in told if not instrument(claim.instrument).ALARMS]
+    measured = [(fault_id, claim) for fault_id, claim in claims if claim.instrument not in ("outcome", "metrics")]
+    assert len(measured) > 80
+    assert not [(fault_id, str(claim)) for fault_id, claim in measured if not instrument(claim.instrument).ALARMS]
 
 
 @pytest.mark.parametrize(("name", "change", "cause"), SICK)
@@ -110,8 +110,8 @@ def test_the_sentence_is_about_a_number_that_made_the_instrument_fire(name, chan
 
 
 def test_the_sentence_is_about_the_number_that_shows_the_fault():
-    both = HEALTHY["batch_independence"] | {"alone_gap": 0.2, "batch_leak": 0.58}
-    usual = symptom("batch_independence", both)
+    numbers = HEALTHY["batch_independence"] | {"alone_gap": 0.2, "batch_leak": 0.58}
+    usual = symptom("batch_independence", numbers)
     assert "other examples of a batch were changed" in usual and "0.58 of the usual change" in usual
-    assert "alone and again in a batch" in symptom("batch_independence", both, ["alone_gap"])
-    assert symptom("batch_independence", both, ["axes"]) == usual, "no sentence says it"
+    assert "alone and again in a batch" in symptom("batch_independence", numbers, ["alone_gap"])
+    assert symptom("batch_independence", numbers, ["axes"]) == usual, "no sentence says it"

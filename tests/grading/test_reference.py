@@ -46,8 +46,8 @@ def test_what_a_hand_in_leaves_does_not_reach_the_next_one():
 
 def kept(*parameters: tuple[str, float]) -> int:
     """Elements that never moved, of parameters with 6 numbers each: (name, change)."""
-    found = [Parameter(name, (2, 3), True, "float32", "cpu", 0, changed) for name, changed in parameters]
-    return untouched(cast(Run, SimpleNamespace(trace=SimpleNamespace(parameters=found))))
+    entries = [Parameter(name, (2, 3), True, "float32", "cpu", 0, changed) for name, changed in parameters]
+    return untouched(cast(Run, SimpleNamespace(trace=SimpleNamespace(parameters=entries))))
 
 
 def test_a_copy_that_is_only_looked_at_never_moves_and_is_no_part_of_the_training():

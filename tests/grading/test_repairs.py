@@ -11,7 +11,7 @@ QUICK = ("the model's own", "zeros, not None", "after the step", "None by hand")
 
 def test_they_are_different_programs():
     texts = [repair(BROKEN) for repair in REPAIRS.values()]
-    assert not any(same_program(one, other) for i, one in enumerate(texts) for other in [*texts[:i], BROKEN])
+    assert not any(same_program(text, other) for i, text in enumerate(texts) for other in [*texts[:i], BROKEN])
 
 
 @pytest.mark.sampled(1)

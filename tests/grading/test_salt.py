@@ -34,14 +34,14 @@ def drawn(scenario: Scenario, secret: str) -> list[np.ndarray]:
 
 
 def equal(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
-    return all(np.array_equal(mine, its) for mine, its in zip(one, other, strict=True))
+    return all(np.array_equal(left, right) for left, right in zip(one, other, strict=True))
 
 
 @pytest.mark.parametrize("scenario", [REVIEWS, TEXT], ids=["reviews", "windows of text"])
 def test_each_salt_draws_other_examples_and_none_draws_those_of_the_proofs(scenario, sandboxed):
     names = reference.space(reference.healthy_text(scenario), scenario.program)
     usual = evaluation._work_out("held_out", names, scenario.program, scenario.seed + evaluation.SHIFT)
-    assert equal(drawn(scenario, ""), [np.asarray(one) for one in usual])
+    assert equal(drawn(scenario, ""), [np.asarray(array) for array in usual])
     assert equal(drawn(scenario, "one"), drawn(scenario, "one"))
     assert not equal(drawn(scenario, "one"), drawn(scenario, "")) and not equal(
         drawn(scenario, "one"), drawn(scenario, "two")
@@ -54,11 +54,11 @@ def test_each_salt_draws_other_examples_and_none_draws_those_of_the_proofs(scena
 @pytest.mark.slow
 def test_the_healthy_twin_is_measured_on_the_same_draw(sandboxed, tmp_path, monkeypatch):
     monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path))
-    found = {}
+    twins = {}
     for secret in ("", "one", ""):
         with salt.used(secret):
-            found.setdefault(secret, []).append(baseline.twin(REVIEWS))
-    (first, again), (salted,) = found[""], found["one"]
+            twins.setdefault(secret, []).append(baseline.twin(REVIEWS))
+    (first, again), (salted,) = twins[""], twins["one"]
     assert first == again and first.losses == salted.losses and first.loss != salted.loss
 
 
@@ -103,31 +103,31 @@ def test_there_is_none_without_a_sandbox(monkeypatch):
 
 
 def test_it_holds_within_its_block_and_its_thread(sandboxed):
-    seen = []
+    salts = []
     with salt.used("one"):
         with salt.used("two"):
-            seen.append(salt.current())
-        other = threading.Thread(target=lambda: seen.append(salt.current()))
+            salts.append(salt.current())
+        other = threading.Thread(target=lambda: salts.append(salt.current()))
         other.start()
         other.join()
-        seen.append(salt.current())
-    assert [*seen, salt.current()] == ["two", "", "one", ""]
+        salts.append(salt.current())
+    assert [*salts, salt.current()] == ["two", "", "one", ""]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["repair", only_in_prove("try")])
 def test_a_cell_is_graded_with_the_salt_of_its_machine(kind, place, monkeypatch, sandboxed):
-    seen = []
+    salts = []
     questions = reference.questions
 
     def noted(scenario):
-        seen.append(salt.current())
+        salts.append(salt.current())
         return questions(scenario)
 
     monkeypatch.setattr(reference, "questions", noted)
     source = load("04_flat_loss").handed_out + "\n1 / 0\n"
     of_a_cell.answer("04_flat_loss", {"kind": kind, "source": source})
-    assert set(seen) == {place.read_text().strip()}
+    assert set(salts) == {place.read_text().strip()}
 
 
 def test_the_code_of_the_twin_is_followed_once_for_the_same_files(tmp_path, monkeypatch):

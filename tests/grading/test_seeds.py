@@ -39,9 +39,9 @@ def test_unless_it_is_what_shows_the_fault(monkeypatch: pytest.MonkeyPatch) -> N
 def test_one_that_is_ill_on_another_seed_is_refused_and_each_seed_has_its_readings(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen: list[Any] = []
+    finished: list[Any] = []
     real = runs.run_of
-    monkeypatch.setattr(runs, "run_of", lambda job: seen.append(real(job)) or seen[-1])
+    monkeypatch.setattr(runs, "run_of", lambda job: finished.append(real(job)) or finished[-1])
     source = tidy(CASE.healthy().source).replace("F.cross_entropy(", "(ill if seed == 1 else F.cross_entropy)(", 1)
     source = source.replace(
         "# %% Training", "ill = lambda logits, labels: F.cross_entropy(logits.softmax(-1), labels)\n\n# %% Training", 1
@@ -53,8 +53,8 @@ def test_one_that_is_ill_on_another_seed_is_refused_and_each_seed_has_its_readin
         check.name for check in failed
     }
     assert [state(result, group) for group in GROUPS] == ["passed", "passed", "passed", "passed", "failed"], str(result)
-    assert [run.readings["overfit_one_batch"].applies for run in seen] == [True, False]
-    assert seen[0].readings.keys() == seen[1].readings.keys()
+    assert [run.readings["overfit_one_batch"].applies for run in finished] == [True, False]
+    assert finished[0].readings.keys() == finished[1].readings.keys()
 
 
 @pytest.mark.slow
@@ -82,16 +82,16 @@ def test_the_settings_say_how_many_steps_a_program_takes(program: str) -> None:
 def test_the_twin_runs_beside_the_first_submission_and_decides_which_steps_are_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    met, kept = threading.Barrier(2, timeout=60), []
-    known = Baseline(0.9, 0.3, 40, (), 0)
+    met, draws = threading.Barrier(2, timeout=60), []
+    usual = Baseline(0.9, 0.3, 40, (), 0)
 
     def healthy(_: Scenario) -> Baseline:
         met.wait()
-        return known
+        return usual
 
     def own(job: Any) -> Run:
-        kept.append(job.keep_steps)
-        if len(kept) == 1:
+        draws.append(job.keep_steps)
+        if len(draws) == 1:
             met.wait()
         return Run(Trace())
 
@@ -99,10 +99,10 @@ def test_the_twin_runs_beside_the_first_submission_and_decides_which_steps_are_d
     monkeypatch.setattr(baseline, "twin", healthy)
     monkeypatch.setattr(runs, "run_of", own)
     monkeypatch.setattr(reference, "steps", lambda case: 40)
-    asked = runs.Asked(tidy(CASE.source), CASE, (0,), 60.0, False, draw=5)
-    asked.run(0)
-    assert kept == [draw(5, 0, 40)], "it has waited for the twin to start, and the twin for it"
+    request = runs.Asked(tidy(CASE.source), CASE, (0,), 60.0, False, draw=5)
+    request.run(0)
+    assert draws == [draw(5, 0, 40)], "it has waited for the twin to start, and the twin for it"
     monkeypatch.setattr(reference, "steps", lambda case: 30)
-    kept.clear()
-    asked.run(0)
-    assert kept == [draw(5, 0, 30), draw(5, 0, 40)], "the number of steps was not what the settings say"
+    draws.clear()
+    request.run(0)
+    assert draws == [draw(5, 0, 30), draw(5, 0, 40)], "the number of steps was not what the settings say"

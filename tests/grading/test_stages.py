@@ -23,15 +23,15 @@ def graded(source: str) -> tuple[str, list[str]]:
     """Return stdout and the lines of stderr of the process that grades a cell."""
     question = {"kind": "try", "source": source}
     command = [sys.executable, "-m", "bugzoo.grading", NAME]
-    done = subprocess.run(command, input=json.dumps(question), capture_output=True, text=True, check=True)
-    return done.stdout, done.stderr.splitlines()
+    process = subprocess.run(command, input=json.dumps(question), capture_output=True, text=True, check=True)
+    return process.stdout, process.stderr.splitlines()
 
 
 @pytest.mark.slow
 def test_the_answer_stands_alone_on_stdout_and_the_stages_on_stderr():
     out, err = graded(f"{BROKEN}\nunused = 1\n")
     assert Result.from_json(json.loads(out)).status == "wrong" and len(out.splitlines()) == 1
-    assert err == [f"grading: {one} ..." for one in REFUSED], "one run, and each stage once"
+    assert err == [f"grading: {stage} ..." for stage in REFUSED], "one run, and each stage once"
     assert not [word for word in leaks.names(EXERCISE) if word in "\n".join(err).lower()]
 
 
@@ -42,20 +42,20 @@ def test_a_process_says_that_it_starts_before_it_imports_torch():
 
 @pytest.mark.sampled(0)
 def test_a_cell_is_told_each_stage_and_gets_the_answer():
-    seen: list[str] = []
-    with stages.told(seen.append):
+    lines: list[str] = []
+    with stages.told(lines.append):
         result = ask(NAME, {"kind": "try", "source": MENDED})
-    assert result.passed and [one.removesuffix(" ...") for one in seen[:5]] == REFUSED
-    assert "training with seed 2 ..." in seen and "which is drawn now" in "".join(seen)
+    assert result.passed and [line.removesuffix(" ...") for line in lines[:5]] == REFUSED
+    assert "training with seed 2 ..." in lines and "which is drawn now" in "".join(lines)
 
 
 @pytest.mark.sampled(0)
 def test_an_error_is_what_the_process_said_last_besides_its_stages():
-    seen: list[str] = []
-    with stages.told(seen.append), pytest.raises(UserError) as error:
+    lines: list[str] = []
+    with stages.told(lines.append), pytest.raises(UserError) as error:
         ask(NAME, {"kind": "try"})
     assert str(error.value) == "The grader failed: KeyError: 'source'"
-    assert seen[0] == "starting ...", "a cell is told each stage"
+    assert lines[0] == "starting ...", "a cell is told each stage"
 
 
 def test_without_a_listener_a_stage_says_nothing(capsys):

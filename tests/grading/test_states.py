@@ -52,15 +52,15 @@ def test_cannot_be_graded_says_why(source, said):
 
 @pytest.mark.slow
 def test_passed_on_every_seed_and_as_json():
-    told: list[str] = []
-    with stages.told(told.append):
+    lines: list[str] = []
+    with stages.told(lines.append):
         result = must_pass(MENDED, seeds=(0, 1))
     told_before = sealed(result)  # the diagnosis
     assert [state(told_before, group) for group in GROUPS] == ["passed"] * 5
     assert not told_before.share and not any(check.saw or check.number is not None for check in told_before.checks)
-    assert "training with seed 1" in told and "which is drawn now" in "".join(told), told
-    found = json.loads(json.dumps(result.to_json(), allow_nan=False))
-    assert found["status"] == "passed" and found["share"] == 1.0 and found["seconds"] > 0
+    assert "training with seed 1" in lines and "which is drawn now" in "".join(lines), lines
+    document = json.loads(json.dumps(result.to_json(), allow_nan=False))
+    assert document["status"] == "passed" and document["share"] == 1.0 and document["seconds"] > 0
     measured = {
         "run",
         "training",
@@ -78,14 +78,14 @@ def test_passed_on_every_seed_and_as_json():
         "data",
         "report",
     }
-    assert measured == {check["name"] for check in found["checks"] if check["number"] is not None}
-    assert "symptom" in {check["name"] for check in found["checks"]}
-    assert Result.from_json(found).to_json() == found
+    assert measured == {check["name"] for check in document["checks"] if check["number"] is not None}
+    assert "symptom" in {check["name"] for check in document["checks"]}
+    assert Result.from_json(document).to_json() == document
 
 
 def test_numbers_that_are_not_finite_become_text():
-    made = Result("wrong", checks=[Check("loss", "wrong", "nan", "less", math.nan)]).to_json()
-    assert made["checks"][0]["number"] == "NaN"
+    document = Result("wrong", checks=[Check("loss", "wrong", "nan", "less", math.nan)]).to_json()
+    assert document["checks"][0]["number"] == "NaN"
 
 
 @pytest.mark.sampled(0)
@@ -141,7 +141,7 @@ def test_a_submission_reaches_nothing_outside_its_folder(sandboxed, tmp_path):
 
     names = f"HOME, PACKAGE = {str(tmp_path)!r}, {next(iter(bugzoo.__path__))!r}\n"
     run = ran(MENDED + names + LOOK)
-    found = json.loads(next(line for line in run.stdout.splitlines() if line.startswith("LOOK"))[4:])
-    assert found.pop("own") == "done" and found.pop("others") == []
-    assert "done" not in found.values(), found
+    outcomes = json.loads(next(line for line in run.stdout.splitlines() if line.startswith("LOOK"))[4:])
+    assert outcomes.pop("own") == "done" and outcomes.pop("others") == []
+    assert "done" not in outcomes.values(), outcomes
     assert not list(tmp_path.iterdir())

@@ -71,7 +71,7 @@ def test_every_instrument_that_accuses_has_a_title_and_sentences():
     assert accusing == {name for name in names() if "TITLE" in diagnostics.declared(name)}
     titles = [title(name) for name in accusing]
     assert len(set(titles)) == len(titles) and not set(titles) & set(TITLES.values())
-    assert all("_" not in one and one[0].isupper() and len(one.split()) <= 8 for one in titles), titles
+    assert all("_" not in text and text[0].isupper() and len(text.split()) <= 8 for text in titles), titles
     assert title("accuracy") == ""
 
 

@@ -44,16 +44,16 @@ def test_who_draws_has_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_two_threads_get_the_same_split() -> None:
     """One makes the data while another draws batches from its loader, again and again."""
-    wanted = reference.space(reference.healthy_text(CASE), "mlp")["order"]
+    order = reference.space(reference.healthy_text(CASE), "mlp")["order"]
     ready = threading.Barrier(2)
 
     def splits() -> list[bool]:
         ready.wait()
-        found = []
+        matches = []
         for _ in range(10):
             reference._space.cache_clear()
-            found.append(torch.equal(reference.space(reference.healthy_text(CASE), "mlp")["order"], wanted))
-        return found
+            matches.append(torch.equal(reference.space(reference.healthy_text(CASE), "mlp")["order"], order))
+        return matches
 
     def draws() -> None:
         ready.wait()
@@ -62,6 +62,6 @@ def test_two_threads_get_the_same_split() -> None:
             data_order._healthy(reference.healthy_text(CASE), CASE)
 
     with ThreadPoolExecutor(2) as pool:
-        made, other = pool.submit(splits), pool.submit(draws)
-        assert all(made.result())
+        future, other = pool.submit(splits), pool.submit(draws)
+        assert all(future.result())
         other.result()

@@ -26,17 +26,17 @@ def test_a_trap_is_measured_by_itself_and_a_fault_by_its_healthy_twin(monkeypatc
 def test_losses_agree_with_those_of_either_text_relative_to_their_size(
     monkeypatch: pytest.MonkeyPatch, unit: float
 ) -> None:
-    own = Baseline(0.9, 0.3, 60, tuple(unit * np.linspace(2.3, 1.0, 60)), 0)
-    other = dataclasses.replace(own, losses=tuple(unit * np.linspace(2.0, 0.5, 60)))
+    usual = Baseline(0.9, 0.3, 60, tuple(unit * np.linspace(2.3, 1.0, 60)), 0)
+    other = dataclasses.replace(usual, losses=tuple(unit * np.linspace(2.0, 0.5, 60)))
     monkeypatch.setattr(integrity, "reached", lambda scenario, text: other)
-    monkeypatch.setattr(baseline, "twin", lambda scenario: own)
+    monkeypatch.setattr(baseline, "twin", lambda scenario: usual)
 
     def agrees(losses: np.ndarray) -> bool:
         run = Run(Trace(loss=losses, backwards=np.ones(60)))
         [check] = integrity.unchanged(Submission(run, TRAP))
         return check.passed
 
-    for twin in (own, other):
+    for twin in (usual, other):
         assert agrees(np.array(twin.losses))
         assert not agrees(1.01 * np.array(twin.losses))
 
@@ -48,10 +48,10 @@ def test_losses_agree_with_those_of_either_text_relative_to_their_size(
 def test_another_order_of_the_batches_is_no_other_behavior_where_all_else_passes(
     monkeypatch: pytest.MonkeyPatch, scale: float, others: str, good: bool
 ) -> None:
-    own = Baseline(0.9, 0.3, 60, tuple(np.linspace(1.1, 1.0, 60)), 0)
-    monkeypatch.setattr(integrity, "reached", lambda scenario, text: own)
-    monkeypatch.setattr(baseline, "twin", lambda scenario: own)
-    losses = scale * np.random.default_rng(0).permutation(np.array(own.losses))
+    usual = Baseline(0.9, 0.3, 60, tuple(np.linspace(1.1, 1.0, 60)), 0)
+    monkeypatch.setattr(integrity, "reached", lambda scenario, text: usual)
+    monkeypatch.setattr(baseline, "twin", lambda scenario: usual)
+    losses = scale * np.random.default_rng(0).permutation(np.array(usual.losses))
     checks = [Check("order", others, "")] if others else []
     [check] = integrity.unchanged(Submission(Run(Trace(loss=losses, backwards=np.ones(60))), TRAP), checks)
     assert check.passed is good, check

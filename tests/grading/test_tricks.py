@@ -23,24 +23,24 @@ QUICK = ("metrics written by hand", "clip everything", "nan_to_num")
 
 def aimed_at(source: str) -> Iterator[tuple[object, str]]:
     """(module or class, name) of everything that a trick puts something else in the place of, or takes from bugzoo."""
-    known: dict[str, object] = {"torch": torch, "F": torch.nn.functional}
+    names: dict[str, object] = {"torch": torch, "F": torch.nn.functional}
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            for one in node.names:
-                module = importlib.import_module(one.name)
-                known[one.asname or one.name.split(".")[0]] = (
-                    module if one.asname else sys.modules[one.name.split(".")[0]]
+            for alias in node.names:
+                module = importlib.import_module(alias.name)
+                names[alias.asname or alias.name.split(".")[0]] = (
+                    module if alias.asname else sys.modules[alias.name.split(".")[0]]
                 )
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("bugzoo"):
-            yield from ((importlib.import_module(node.module), one.name) for one in node.names)
+            yield from ((importlib.import_module(node.module), alias.name) for alias in node.names)
         elif isinstance(node, ast.Assign) and "sys.modules[" in ast.unparse(node.value):
-            known[ast.unparse(node.targets[0])] = importlib.import_module(ast.literal_eval(node.value.slice))
+            names[ast.unparse(node.targets[0])] = importlib.import_module(ast.literal_eval(node.value.slice))
     for node in ast.walk(ast.parse(source)):
         for target in node.targets if isinstance(node, ast.Assign) else ():
             if isinstance(target, ast.Attribute):
                 owner, *inner = ast.unparse(target.value).split(".")
-                if owner in known:
-                    yield operator.attrgetter(".".join(inner))(known[owner]) if inner else known[owner], target.attr
+                if owner in names:
+                    yield operator.attrgetter(".".join(inner))(names[owner]) if inner else names[owner], target.attr
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -50,8 +50,8 @@ def test_each_pair_is_proved_to_show_side_by_side(name: str, monkeypatch: pytest
     monkeypatch.delenv("BUGZOO_PROOFS", raising=False)  # the ledger of this checkout
     exercise = load(name)
     ids = tuple(parse_spec(spec)[0] for spec in exercise.faults)
-    [found] = [one for one in listed(ids, [exercise.program]) if set(one.ids) == set(ids)]
-    assert found.known and found.problems == []
+    [entry] = [one for one in listed(ids, [exercise.program]) if set(one.ids) == set(ids)]
+    assert entry.known and entry.problems == []
 
 
 @pytest.mark.parametrize("given", [(ONE, OTHER_ONE), (OTHER_ONE, ONE)])
@@ -60,7 +60,7 @@ def test_both_orders_earn_all_points(given: tuple[dict[str, Any], ...]) -> None:
     assert result.passed and result.points == 10.0 and len(result.checks) == 10, str(result)
     less = graded(given[0], given[1] | {"test": "Z"})
     assert less.points == 9.0 and "Both causes are right" in less.message
-    assert [one.name for one in less.checks if not one.passed] == ["Finding 2, test"]
+    assert [failure.name for failure in less.checks if not failure.passed] == ["Finding 2, test"]
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_an_unknown_cause_names_its_finding_and_a_single_record_is_the_first_for
 
 def test_both_forms_offer_both_causes_and_no_test_tells_one_from_the_other() -> None:
     exercise = load(NAME)
-    shown, true = causes(exercise), [right(exercise, of).causes[0] for of in (0, 1)]
-    assert set(true) < set(shown) and NOTHING in shown and len(shown) == 8
+    choices, true = causes(exercise), [right(exercise, of).causes[0] for of in (0, 1)]
+    assert set(true) < set(choices) and NOTHING in choices and len(choices) == 8
     for of in (0, 1):
         pair = pairs(exercise)[true[of]]
         assert pair.other not in true and pair.tests == right(exercise, of).test
@@ -109,16 +109,18 @@ def test_both_forms_offer_both_causes_and_no_test_tells_one_from_the_other() -> 
 
 def test_each_wrong_finding_is_answered_and_a_repeated_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(against, "measured", lambda names, *_: {name: Reading({}) for name in names})
-    given = [ONE | {"cause": "bad weight initialization"}, OTHER_ONE]
-    told = load(NAME).kind.answered(load(NAME), {KEY: given}, graded(*given)).message
+    answers = [ONE | {"cause": "bad weight initialization"}, OTHER_ONE]
+    message = load(NAME).kind.answered(load(NAME), {KEY: answers}, graded(*answers)).message
     assert (
-        told.startswith("Finding 1: ") and against.MENDED in told and told.endswith("Look further for the other one.")
+        message.startswith("Finding 1: ")
+        and against.MENDED in message
+        and message.endswith("Look further for the other one.")
     )
-    both = [ONE | {"cause": OTHER}, OTHER_ONE | {"cause": OTHER}]
-    told = load(NAME).kind.answered(load(NAME), {KEY: both}, graded(*both)).message
-    assert told == f"Finding 1: {against.NOTHING_SPEAKS} Finding 2: {against.NOTHING_SPEAKS} Look further."
-    for given in ([ONE, ONE], [ONE, {}], [ONE, OTHER_ONE | {"place": 1}]):
-        assert "Finding" not in load(NAME).kind.answered(load(NAME), {KEY: given}, graded(*given)).message
+    vague = [ONE | {"cause": OTHER}, OTHER_ONE | {"cause": OTHER}]
+    message = load(NAME).kind.answered(load(NAME), {KEY: vague}, graded(*vague)).message
+    assert message == f"Finding 1: {against.NOTHING_SPEAKS} Finding 2: {against.NOTHING_SPEAKS} Look further."
+    for answers in ([ONE, ONE], [ONE, {}], [ONE, OTHER_ONE | {"place": 1}]):
+        assert "Finding" not in load(NAME).kind.answered(load(NAME), {KEY: answers}, graded(*answers)).message
 
 
 def test_typed_calls_of_a_class_count_for_both() -> None:
@@ -128,16 +130,16 @@ def test_typed_calls_of_a_class_count_for_both() -> None:
 
 
 def test_one_repair_is_half_of_an_exercise_and_less_of_an_assignment(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[float] = []
+    shares: list[float] = []
 
     def grade(source: str, case: Any, *, partly: float = HALF, **how: Any) -> Result:
-        asked.append(partly)
+        shares.append(partly)
         return Result("wrong", partly / 2, [Check("symptom", "wrong", "It still shows.", group="gone")])
 
     monkeypatch.setattr(room, "grade", grade)
     result = grade_exercise(NAME, half(load(NAME), 0))
     assert (result.points, result.max_points, result.message) == (5.0, 10.0, ONE_OF_TWO)
-    assert asked == [IN_TWO] and HALF == 0.6, "an assignment does not say how many faults it has"
+    assert shares == [IN_TWO] and HALF == 0.6, "an assignment does not say how many faults it has"
 
 
 def test_texts_with_one_repair_lack_one_fault_and_those_with_both_lack_both() -> None:
@@ -152,16 +154,16 @@ def test_texts_with_one_repair_lack_one_fault_and_those_with_both_lack_both() ->
     assert len(texts) == 16 and texts["solution"] == healthy
     partly = [text for of in (0, 1) for text in halves(exercise, of).values()]
     every = [broken, *partly, *texts.values()]
-    assert not any(same_program(one, other) for place, one in enumerate(every) for other in every[:place])
+    assert not any(same_program(first, other) for place, first in enumerate(every) for other in every[:place])
 
 
 @pytest.mark.slow
 def test_the_proof_tries_each_repair_alone_and_every_combination() -> None:
-    tried = list(load(NAME).kind.trials(load(NAME)))
-    count = {kind: sum(trial.kind == kind for trial in tried) for kind in (HALF_TRIAL, AT_MOST, "correct", "attack")}
+    trials = list(load(NAME).kind.trials(load(NAME)))
+    count = {kind: sum(trial.kind == kind for trial in trials) for kind in (HALF_TRIAL, AT_MOST, "correct", "attack")}
     assert count[HALF_TRIAL] == 8 and count["correct"] == 15 and count[AT_MOST] >= 5 and count["attack"] >= 15
-    assert load(NAME).kind.thin(load(NAME), tried) == []
-    few = [trial for trial in tried if trial.kind != HALF_TRIAL]
+    assert load(NAME).kind.thin(load(NAME), trials) == []
+    few = [trial for trial in trials if trial.kind != HALF_TRIAL]
     assert [text.rpartition(": ")[2] for text in load(NAME).kind.thin(load(NAME), few)] == [
         "0 correct repairs; at least 3 are needed"
     ] * 2
@@ -183,8 +185,10 @@ def test_the_proof_tries_each_repair_alone_and_every_combination() -> None:
     ],
 )
 def test_a_wrong_share_is_noticed(kind: str, status: str, share: float, good: bool) -> None:
-    told = verdict(Trial(NAME, kind, "a text", ""), {"status": status, "share": share, "saw": ["why"], "seconds": 0.0})
-    assert (told == []) == good and all("a text" in text for text in told)
+    problems = verdict(
+        Trial(NAME, kind, "a text", ""), {"status": status, "share": share, "saw": ["why"], "seconds": 0.0}
+    )
+    assert (problems == []) == good and all("a text" in text for text in problems)
 
 
 def test_findings_that_pay_wrongly_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_that_the_parser_gives_up_on_is_wrong(name):
-    text, said = TEXTS[name]
+    text, reason = TEXTS[name]
     assert load(BREAKS).kind.name == "break"
     for result in (
         attempt(text),
@@ -38,7 +38,7 @@ def test_a_text_that_the_parser_gives_up_on_is_wrong(name):
         room.grade_exercise(BREAKS, text),
     ):
         assert result.status == "wrong" and result.share == result.points == 0
-        assert said in result.message and result.message.endswith(A_PERSON), result
+        assert reason in result.message and result.message.endswith(A_PERSON), result
 
 
 def test_a_slip_of_the_hand_is_not(sandboxed):
@@ -92,9 +92,9 @@ NASTY = "\x1b[2J\x1b[31mPASSED\x1b]8;;http://evil\x07click\x9b1m\u202e\x00"
 @pytest.mark.slow
 def test_nothing_of_a_submission_moves_a_cursor(sandboxed):
     result = attempt(MENDED + f"\nraise RuntimeError({NASTY!r})\n")
-    told = str(result) + json.dumps(result.to_json(), ensure_ascii=False)
-    assert result.status == "your code raised" and "PASSEDclick" in told
-    assert not [one for one in told if not one.isprintable() and one not in "\n\t"]
+    printed = str(result) + json.dumps(result.to_json(), ensure_ascii=False)
+    assert result.status == "your code raised" and "PASSEDclick" in printed
+    assert not [letter for letter in printed if not letter.isprintable() and letter not in "\n\t"]
 
 
 def test_whatever_a_result_or_a_cell_says_is_printable():
@@ -105,6 +105,6 @@ def test_whatever_a_result_or_a_cell_says_is_printable():
 
 
 def test_the_gradebook_has_a_note_for_the_person():
-    said = f"The program cannot be read: it has null bytes. {A_PERSON}"
-    assert notes(Record("ada", "wrong", 0.0, 10.0, said)) == [f"wrong: {said}"]
+    message = f"The program cannot be read: it has null bytes. {A_PERSON}"
+    assert notes(Record("ada", "wrong", 0.0, 10.0, message)) == [f"wrong: {message}"]
     assert notes(Record("ben", "wrong", 0.0, 10.0, "The symptom is gone.")) == []

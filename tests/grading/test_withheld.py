@@ -58,9 +58,9 @@ def replayed(name: str, secret: str) -> float:
     with salt.used(secret):
         inputs, targets = reference.questions(scenario)
     run = inside(scenario, source, export=("asked", "answers"), watch=False)
-    drawn, answers = run.arrays["asked"], run.arrays["answers"]
-    assert drawn.shape[1:] == inputs.shape[1:] and answers.shape[1:] == targets.shape[1:]
-    return found(inputs, targets, drawn, answers)
+    examples, answers = run.arrays["asked"], run.arrays["answers"]
+    assert examples.shape[1:] == inputs.shape[1:] and answers.shape[1:] == targets.shape[1:]
+    return found(inputs, targets, examples, answers)
 
 
 @pytest.mark.slow
@@ -83,16 +83,16 @@ def found(inputs: np.ndarray, targets: np.ndarray, drawn: np.ndarray, answers: n
     """The share of the targets that whoever looks an example up by its inputs gets right; of lines, word by word."""
     if (targets < 0).any():
         return float((targets == answers)[targets >= 0].mean())
-    known = {row.tobytes(): answer.tobytes() for row, answer in zip(drawn, answers, strict=True)}
-    told = [known.get(row.tobytes()) == answer.tobytes() for row, answer in zip(inputs, targets, strict=True)]
-    return float(np.mean(told))
+    catalogue = {row.tobytes(): answer.tobytes() for row, answer in zip(drawn, answers, strict=True)}
+    matches = [catalogue.get(row.tobytes()) == answer.tobytes() for row, answer in zip(inputs, targets, strict=True)]
+    return float(np.mean(matches))
 
 
 def test_the_lines_that_are_replaced_are_those_that_the_grader_asks_for():
     scenario = Scenario("word_lines")
     names = reference.space(reference.healthy_text(scenario), scenario.program)
-    asked, _ = reference.questions(scenario)
-    assert (names["encode"](names["lines"][-evaluation.LINES :])[0].numpy() == asked).all()
+    questions, _ = reference.questions(scenario)
+    assert (names["encode"](names["lines"][-evaluation.LINES :])[0].numpy() == questions).all()
     assert [bool(reference.unseen(Scenario(name))) for name in ("word_lines", "mini_transformer", "mlp")] == [
         True,
         False,

@@ -16,7 +16,7 @@ def edited(*edits: tuple[str, str]) -> str:
     text = HEALTHY
     for old, new in edits:
         assert text.count(old) == 1, old
-        line = next(one for one in text.splitlines() if old.strip().splitlines()[0] in one)
+        line = next(candidate for candidate in text.splitlines() if old.strip().splitlines()[0] in candidate)
         depth = line[: len(line) - len(line.lstrip())] if not old.endswith("\n") else ""
         text = text.replace(old, new.replace("\n", f"\n{depth}"))
     return text

@@ -19,12 +19,12 @@ DIGEST = "7a051e7c6fece0b7"
 
 def digest() -> str:
     """Return the digest of the names and contents of the files that were handed out."""
-    found = hashlib.sha256()
-    own = {*HERE.glob("*.py"), HERE / "imports.txt"}
-    files = (path for path in HERE.rglob("*") if path.is_file() and path not in own)
+    hashed = hashlib.sha256()
+    excluded = {*HERE.glob("*.py"), HERE / "imports.txt"}
+    files = (path for path in HERE.rglob("*") if path.is_file() and path not in excluded)
     for path in sorted(path for path in files if "__pycache__" not in path.parts):
-        found.update(f"{path.relative_to(HERE).as_posix()}\n".encode() + path.read_bytes())
-    return found.hexdigest()[:16]
+        hashed.update(f"{path.relative_to(HERE).as_posix()}\n".encode() + path.read_bytes())
+    return hashed.hexdigest()[:16]
 
 
 def cells(text: str) -> dict[str, Any]:

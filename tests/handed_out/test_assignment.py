@@ -32,9 +32,9 @@ def submitted(folder: Path, *students: str) -> Path:
 def test_a_class_is_graded(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / ASSIGNMENT)
     book = tmp_path / "gradebook.csv"
-    asked = ["grade", submitted(tmp_path / "submitted", *POINTS), "--assignment", tmp_path / ASSIGNMENT, "--csv", book]
+    words = ["grade", submitted(tmp_path / "submitted", *POINTS), "--assignment", tmp_path / ASSIGNMENT, "--csv", book]
     with pytest.raises(SystemExit) as stop:
-        main([str(one) for one in asked])
+        main([str(word) for word in words])
     assert not stop.value.code
     with book.open(newline="", encoding="utf-8") as file:
         assert {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)} == POINTS

@@ -20,8 +20,8 @@ def test_nothing_that_was_handed_out_has_changed() -> None:
 @pytest.mark.parametrize("module", sorted({name.partition(":")[0] for name in NAMES}))
 def test_a_module_has_the_names_that_others_import(module: str) -> None:
     there: Any = importlib.import_module(module)
-    wanted = [rest for place, _, rest in (name.partition(":") for name in NAMES) if place == module and rest]
-    gone = [name for name in wanted if not _has(there, name)]
+    names = [rest for place, _, rest in (name.partition(":") for name in NAMES) if place == module and rest]
+    gone = [name for name in names if not _has(there, name)]
     assert gone == [], f"{module} has none of these any more"
 
 
@@ -47,8 +47,8 @@ class Entry:
 def test_a_pack_of_that_day_loads_and_breaks_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(HERE / "pack"))
     monkeypatch.setattr(faults, "entry_points", lambda group: [Entry()] if group == "bugzoo.faults" else [])
-    found = faults.catalogue.__wrapped__()
-    mine = {name: fault for name, fault in found.items() if name.startswith("theirs:")}
-    assert set(mine) == {"theirs:loop/gradients_wiped", "theirs:loss/sign_flipped", "theirs:optimizer/lr_too_low"}
-    monkeypatch.setattr(faults, "catalogue", lambda: found)
+    catalogue = faults.catalogue.__wrapped__()
+    theirs = {name: fault for name, fault in catalogue.items() if name.startswith("theirs:")}
+    assert set(theirs) == {"theirs:loop/gradients_wiped", "theirs:loss/sign_flipped", "theirs:optimizer/lr_too_low"}
+    monkeypatch.setattr(faults, "catalogue", lambda: catalogue)
     assert "+        optimizer.zero_grad()" in Scenario("mlp", ("theirs:loop/gradients_wiped",)).diff()

@@ -50,11 +50,11 @@ def outsiders(model, optimizer):
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_it_runs_to_its_end() -> None:
     text = (HERE / f"{LESSON}.ipynb").read_text(encoding="utf-8")
-    shown = {one["cell"]: one["text"] for one in run_notebook(filled(text, ANSWERED | WRITTEN))}
-    assert not [name for name, said in shown.items() if "Traceback" in said]
+    outputs = {cell["cell"]: cell["text"] for cell in run_notebook(filled(text, ANSWERED | WRITTEN))}
+    assert not [name for name, printed in outputs.items() if "Traceback" in printed]
     for name in WRITTEN:
-        assert "NOT" not in shown[f"try-{name}"], shown[f"try-{name}"]
+        assert "NOT" not in outputs[f"try-{name}"], outputs[f"try-{name}"]
     for name in ("suspects-run", "who-run", "look", "repair-numbers", "caught-run", "figure"):
-        assert "You said: " in shown[name] and "It was: " in shown[name], shown[name]
-    assert all("Right: " in shown[name] for name in ("classes", "recap-check"))
-    assert "4 of 4 are right." in shown["turn-answer"]
+        assert "You said: " in outputs[name] and "It was: " in outputs[name], outputs[name]
+    assert all("Right: " in outputs[name] for name in ("classes", "recap-check"))
+    assert "4 of 4 are right." in outputs["turn-answer"]

@@ -165,12 +165,12 @@ def test_layouts_that_people_use(layout):
 
     fault, line, expected = LAYOUTS[layout]
     source = f"import torch\nfrom torch import nn, optim\n# a comment   \n\n\n{line}  # and why\n"
-    made = break_source(source, [fault])
+    injection = break_source(source, [fault])
     from bugzoo.injection import diff
 
-    assert expected in diff(source, made.broken)
-    assert made.broken.startswith("import torch\nfrom torch import nn, optim\n# a comment   \n\n\n")
-    assert made.undo(made.broken) == source
+    assert expected in diff(source, injection.broken)
+    assert injection.broken.startswith("import torch\nfrom torch import nn, optim\n# a comment   \n\n\n")
+    assert injection.undo(injection.broken) == source
 
 
 def test_a_fault_that_does_not_fit_says_what_would():
@@ -237,13 +237,13 @@ def into_each(fault_id, share):
     for path in sorted((ROOT / "scripts").glob("*.py"))[len(fault_id) % share :: share]:
         source = path.read_text(encoding="utf-8")
         try:
-            made = inject(source, [(fault, params)], path.name)
+            injection = inject(source, [(fault, params)], path.name)
         except UserError as error:
-            said = str(error)
-            assert "Looked for: " in said or "--at LINE" in said, said
+            message = str(error)
+            assert "Looked for: " in message or "--at LINE" in message, message
             continue
-        compile(made.broken, path.name, "exec")
-        assert made.undo(made.broken) == source
+        compile(injection.broken, path.name, "exec")
+        assert injection.undo(injection.broken) == source
         taken += 1
     assert taken >= MOST.get(fault_id, 0)
 
@@ -251,8 +251,8 @@ def into_each(fault_id, share):
 def test_a_rate_is_given_to_an_optimiser_that_has_none_and_never_twice():
     from bugzoo.scenario import break_source
 
-    made = break_source("opt = torch.optim.Adam(net.parameters())\n", ["optimizer/lr_too_high"])
-    assert made.broken == "opt = torch.optim.Adam(net.parameters(), lr=0.3)\n"
+    injection = break_source("opt = torch.optim.Adam(net.parameters())\n", ["optimizer/lr_too_high"])
+    assert injection.broken == "opt = torch.optim.Adam(net.parameters(), lr=0.3)\n"
     two = "a = torch.optim.SGD(g.parameters(), lr=0.1)\nb = torch.optim.SGD(d.parameters(), lr=0.1)\n"
     with pytest.raises(UserError, match="fits 2 places"):
         break_source(two, ["optimizer/lr_too_high"])

@@ -73,23 +73,25 @@ def test_where_must_hold_with_the_same_names():
 
 def test_parameters_and_folding():
     text = "lr = 0.001\nrate = base\n"
-    one = fault("a", Swap("lr = $LR", "lr = fold($LR * $factor)"))
-    two = fault("b", Swap("rate = $LR", "rate = fold($LR * $factor)"))
-    assert inject(text, [(one, {"factor": 100.0}), (two, {"factor": 2})]).broken == "lr = 0.1\nrate = base * 2\n"
+    fault_a = fault("a", Swap("lr = $LR", "lr = fold($LR * $factor)"))
+    fault_b = fault("b", Swap("rate = $LR", "rate = fold($LR * $factor)"))
+    assert (
+        inject(text, [(fault_a, {"factor": 100.0}), (fault_b, {"factor": 2})]).broken == "lr = 0.1\nrate = base * 2\n"
+    )
 
 
 def test_two_faults_at_one_place_conflict_in_any_order():
-    one, two = fault("loss/one", Swap("$L.backward()", "")), fault("loss/two", Swap("$L.backward()", "$L.sum()"))
-    for pair in ((one, two), (two, one)):
+    first, second = fault("loss/one", Swap("$L.backward()", "")), fault("loss/two", Swap("$L.backward()", "$L.sum()"))
+    for pair in ((first, second), (second, first)):
         with pytest.raises(UserError, match=r"both change line 8 of train.py; they cannot be combined"):
             inject(SCRIPT, [(f, {}) for f in pair], "train.py")
 
 
 def test_composition_does_not_depend_on_order_and_undoes():
-    one = fault("a", Swap("$O.zero_grad()", "", where="loss.backward()"))
-    two = fault("b", Swap("$L.backward()", "$L.backward(retain_graph=True)"))
-    first = inject(SCRIPT, [(one, {}), (two, {})], at=4)
-    second = inject(SCRIPT, [(two, {}), (one, {})], at=4)
+    fault_a = fault("a", Swap("$O.zero_grad()", "", where="loss.backward()"))
+    fault_b = fault("b", Swap("$L.backward()", "$L.backward(retain_graph=True)"))
+    first = inject(SCRIPT, [(fault_a, {}), (fault_b, {})], at=4)
+    second = inject(SCRIPT, [(fault_b, {}), (fault_a, {})], at=4)
     assert first.broken == second.broken != SCRIPT
     assert first.undo(first.broken) == SCRIPT
     with pytest.raises(ValueError, match="no longer holds"):

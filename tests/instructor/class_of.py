@@ -29,7 +29,7 @@ metrics = {"accuracy": 1.0, "loss": 0.0}
 
 
 def cell(made: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(one for one in made["cells"] if one["id"] == name)
+    return next(entry for entry in made["cells"] if entry["id"] == name)
 
 
 def text(made: dict[str, Any], name: str) -> str:
@@ -65,27 +65,29 @@ def hand_in(folder: Path, student: str, made: dict[str, Any] | str, name: str) -
 
 def by_buttons(week: Path, name: str, *, repaired: bool = True) -> dict[str, Any]:
     """A student's notebook whose only diagnosis is in the outputs of its form; `repaired`: with the solution's program."""
-    made, solved = (
+    notebook, solved = (
         json.loads((week / path).read_text()) for path in (f"student/{name}.ipynb", "instructor/solution.ipynb")
     )
-    for one in made["cells"]:
-        if repaired and one["id"].startswith("program-") and one["id"] != "program-text":
-            one["source"] = cell(solved, one["id"])["source"]
-    found = key.read(week)
-    for number, right in enumerate(found.answers, 1):
+    for entry in notebook["cells"]:
+        if repaired and entry["id"].startswith("program-") and entry["id"] != "program-text":
+            entry["source"] = cell(solved, entry["id"])["source"]
+    answer_key = key.read(week)
+    for number, right in enumerate(answer_key.answers, 1):
         place = right.places[0][0]
-        kept = FormRecord(number, found.assignment.scenario.ticket, 1.0, right.cause, place, (right.evidence[0],))
-        data = {"text/plain": "Handed in.", **output(kept)}
-        cell(made, "form")["outputs"].append({"output_type": "display_data", "data": data, "metadata": {}})
-    return made
+        record = FormRecord(
+            number, answer_key.assignment.scenario.ticket, 1.0, right.cause, place, (right.evidence[0],)
+        )
+        data = {"text/plain": "Handed in.", **output(record)}
+        cell(notebook, "form")["outputs"].append({"output_type": "display_data", "data": data, "metadata": {}})
+    return notebook
 
 
 def graded_on_two_seeds(week: Path) -> Path:
     """The same folder, whose class is graded on two seeds instead of three."""
     file = week / "instructor/key.json"
-    found = json.loads(file.read_text())
-    found["grading"]["seeds"] = [0, 1]
-    file.write_text(json.dumps(found))
+    answer_key = json.loads(file.read_text())
+    answer_key["grading"]["seeds"] = [0, 1]
+    file.write_text(json.dumps(answer_key))
     return week
 
 

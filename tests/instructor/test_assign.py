@@ -26,7 +26,7 @@ def test_refused_at_once(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     (tmp_path / "full").mkdir()
     (tmp_path / "full/notes.txt").write_text("mine")
     (tmp_path / "class.csv").write_text("student_id\nada\n")
-    for words, said in [
+    for words, message in [
         ((*WORDS, "--fault", "attention/causal_mask_missing", out), "does not fit mlp"),
         ((*WORDS, "--fault", SOFT, out), "given twice"),
         ((*WORDS, "--fault", "loss/dobule_softmax", out), "Did you mean loss/double_softmax"),
@@ -41,7 +41,7 @@ def test_refused_at_once(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
           "-f", "attention/causal_mask_missing", out), "cannot be combined"),
     ]:  # fmt: skip
         called = bugzoo(*words)
-        assert called.code == 2 and said in called.err, (words, called.err)
+        assert called.code == 2 and message in called.err, (words, called.err)
         assert "Traceback" not in called.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["class.csv", "full"]
 
@@ -50,16 +50,16 @@ def test_refused_at_once(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
 @pytest.mark.slow
 def test_one_hides_the_other(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     """A measured refusal: which one hides which, in numbers; the JSON says it as well; nothing is written."""
-    found = tmp_path / "refused.json"
-    called = bugzoo(*WORDS, "-f", "optimizer/lr_too_high", "--seed", "7", str(tmp_path / "out"), f"--json={found}")
+    file = tmp_path / "refused.json"
+    called = bugzoo(*WORDS, "-f", "optimizer/lr_too_high", "--seed", "7", str(tmp_path / "out"), f"--json={file}")
     assert called.code == 2
     assert (
         "optimizer/lr_too_high: `loss_curve.diverged > 0.5` holds on 3 of 3 seeds" in called.err and SOFT in called.err
     )
     assert "Nothing was written" in called.err and not (tmp_path / "out").exists()
-    said = json.loads(found.read_text())
-    assert said["refused"] and not said["ok"] and said["graded"] == []
-    assert [one["hidden_by"] for one in said["visible"]] == [[], [SOFT]]
+    refusal = json.loads(file.read_text())
+    assert refusal["refused"] and not refusal["ok"] and refusal["graded"] == []
+    assert [sight["hidden_by"] for sight in refusal["visible"]] == [[], [SOFT]]
 
 
 @pytest.mark.sampled(0)
@@ -71,17 +71,17 @@ def test_proved(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     called = bugzoo("assign", *words, f"{week}/")
     assert called.code == 0 and "2.1 of 7 points: only" in called.out and " of 19, about " in called.err, called.err
     assert "bugzoo grade submitted --assignment . --csv gradebook.csv" in called.out
-    found = json.loads((week / "instructor/proof.json").read_text())
-    assert found["ok"] and found["problems"] == []
-    graded = found["graded"]
+    proof = json.loads((week / "instructor/proof.json").read_text())
+    assert proof["ok"] and proof["problems"] == []
+    graded = proof["graded"]
     shares = {
-        (one["kind"], one["repaired"]): one["share"] for one in graded if one["kind"] in ("full", "broken", "half")
+        (step["kind"], step["repaired"]): step["share"] for step in graded if step["kind"] in ("full", "broken", "half")
     }
     assert shares == {("full", ""): 1.0, ("broken", ""): 0.0, ("half", STALE): 0.3, ("half", SOFT): 0.3}
-    others = [(one["kind"], one["share"] == 1) for one in graded if one["name"]]
+    others = [(step["kind"], step["share"] == 1) for step in graded if step["name"]]
     assert others == [("repair", True), ("pretence", False)] * 2 + [("attack", False)] * 2
     answers = key.read(week).answers
-    for answer, sight in zip(answers, found["visible"], strict=True):
+    for answer, sight in zip(answers, proof["visible"], strict=True):
         assert answer.fault == sight["fault"] and len(sight["signs"][0]["together"]) == 3
         assert set(answer.evidence) & set(sight["instruments"])  # what the key asks for was seen to fire
     page = (week / "instructor/proof.md").read_text()
@@ -119,8 +119,8 @@ def test_other_tasks_are_proved_and_graded(
         return
     graded = bugzoo("grade", str(week / "submitted"), "--assignment", str(week), f"--json={week}/all.json")
     assert graded.code == 0, graded.err
-    found = {one["student"]: one for one in json.loads((week / "all.json").read_text())["students"]}
-    assert found["ada"]["repair"]["points"] == 7 and found["ben"]["repair"]["points"] == 0, found
+    students = {student["student"]: student for student in json.loads((week / "all.json").read_text())["students"]}
+    assert students["ada"]["repair"]["points"] == 7 and students["ben"]["repair"]["points"] == 0, students
 
 
 @pytest.mark.sampled(0)
@@ -148,21 +148,21 @@ def test_variants_by_command(bugzoo: Any, tmp_path: Path, monkeypatch: pytest.Mo
 def test_stopped(tmp_path: Path, least: int) -> None:
     """While it measures, and while it grades: no folder, no half folder, nothing in the temporary one."""
     (tmp_path / "temporary").mkdir()
-    own = {"TMPDIR": str(tmp_path / "temporary"), "BUGZOO_CACHE": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
+    variables = {"TMPDIR": str(tmp_path / "temporary"), "BUGZOO_CACHE": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
     words = ["--program", "mlp", "--fault", STALE, "--fault", SOFT, "--title", "Week 5", str(tmp_path / "weeks/week_5")]
     process = subprocess.Popen(
         [sys.executable, "-m", "bugzoo", "assign", *words],
-        env=os.environ | own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    said = []
+    lines = []
     for line in process.stderr:
-        said.append(line)
-        if (found := re.match(r"proof: (\d+) of", line)) and int(found[1]) >= least:
+        lines.append(line)
+        if (progress := re.match(r"proof: (\d+) of", line)) and int(progress[1]) >= least:
             break
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
     out, rest = process.communicate(timeout=120)
-    assert process.returncode == 130, "".join(said) + rest
+    assert process.returncode == 130, "".join(lines) + rest
     assert "Nothing was written" in rest and "Traceback" not in rest and out == ""
     assert not (tmp_path / "weeks").exists()
     assert not list((tmp_path / "temporary").glob("bugzoo-*"))

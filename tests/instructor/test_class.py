@@ -77,29 +77,29 @@ def test_class(
     temporary.mkdir()
     hand_in_class(week, folder)
     (tmp_path / "class.csv").write_text("student_id,last_name,first_name,email\nada,Love,Ada,a@b.c\nzed,Zed,,\n")
-    given = [folder, "--assignment", week, "--csv", tmp_path / "book.csv", "--students", tmp_path / "class.csv"]
-    given += ["--json", tmp_path / "all.json", "--results", tmp_path / "kept"]
-    missed = bugzoo("grade", *map(str, given))  # the list has only Ada; Gus has a folder and a file; Zed nothing
+    words = [folder, "--assignment", week, "--csv", tmp_path / "book.csv", "--students", tmp_path / "class.csv"]
+    words += ["--json", tmp_path / "all.json", "--results", tmp_path / "kept"]
+    missed = bugzoo("grade", *map(str, words))  # the list has only Ada; Gus has a folder and a file; Zed nothing
     assert missed.code == 2 and "8 hand-ins without a student, 1 student without a hand-in" in missed.err
     assert not (tmp_path / "book.csv").exists() and not (tmp_path / "kept").exists()
-    given += ["--unmatched", "ok"]
-    kept = tmp_path / "kept" / NAME
-    done = interrupted(given, kept, temporary, tmp_path / "book.csv") if stopped else {}
+    words += ["--unmatched", "ok"]
+    results = tmp_path / "kept" / NAME
+    written = interrupted(words, results, temporary, tmp_path / "book.csv") if stopped else {}
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     monkeypatch.setattr(output, "SELDOM", 0.0)  # a quick machine is done before the first line is due
-    second = bugzoo("grade", *map(str, given))
-    out, said = second.out, second.err
-    assert second.code == 1 and "2 of 9 could not be graded: dot, gus" in said, said
-    assert "1 of 9 for a person (more than plain PyTorch; `--allow NAME` grades it)" in said, said
-    assert "graded: 8 of 8" in said
-    found = {one["student"]: one for one in json.loads((tmp_path / "all.json").read_text())["students"]}
-    assert not regraded(done, kept, found)
-    check_outcome(found)
+    second = bugzoo("grade", *map(str, words))
+    out, complaint = second.out, second.err
+    assert second.code == 1 and "2 of 9 could not be graded: dot, gus" in complaint, complaint
+    assert "1 of 9 for a person (more than plain PyTorch; `--allow NAME` grades it)" in complaint, complaint
+    assert "graded: 8 of 8" in complaint
+    students = {student["student"]: student for student in json.loads((tmp_path / "all.json").read_text())["students"]}
+    assert not regraded(written, results, students)
+    check_outcome(students)
     check_csv(tmp_path / "book.csv")
-    assert all(name in out for name in (*found, "of 10", str(kept)))
+    assert all(name in out for name in (*students, "of 10", str(results)))
     assert not list(temporary.glob("bugzoo-*"))
-    done = times(kept)
-    assert bugzoo("grade", *map(str, given)).code == 1 and done and not regraded(done, kept, found)
+    written = times(results)
+    assert bugzoo("grade", *map(str, words)).code == 1 and written and not regraded(written, results, students)
 
 
 def times(kept: Path) -> dict[str, int]:
@@ -119,22 +119,22 @@ def interrupted(given: list[object], kept: Path, temporary: Path, book: Path) ->
     while not list(kept.glob("*.json")) and first.poll() is None and time.monotonic() < deadline:
         time.sleep(0.1)
     first.send_signal(signal.SIGINT)
-    _, said = first.communicate(timeout=120)
-    done = times(kept)
+    _, complaint = first.communicate(timeout=120)
+    written = times(kept)
     if first.returncode != 1:  # a very quick machine may have come to the end
-        assert first.returncode == 130 and "The same command continues from there" in said, said
-        assert "Traceback" not in said
-        assert not book.exists() and done
+        assert first.returncode == 130 and "The same command continues from there" in complaint, complaint
+        assert "Traceback" not in complaint
+        assert not book.exists() and written
     assert not list(kept.glob(".*")) and not list(temporary.glob("bugzoo-*"))
-    return done
+    return written
 
 
 def check_outcome(found: dict[str, dict[str, Any]]) -> None:
-    assert {name: one["state"] for name, one in found.items()} == {
+    assert {name: student["state"] for name, student in found.items()} == {
         "ada": "passed", "ben": "wrong", "cem": "not attempted", "dot": "cannot be graded", "eve": "for a person",
         "gus": "cannot be graded", "hal": "wrong", "ida": "wrong", "zed": "not handed in",
     }  # fmt: skip
-    assert {name: one["points"] for name, one in found.items()} == {
+    assert {name: student["points"] for name, student in found.items()} == {
         "ada": 10.0, "ben": 2.1, "cem": 0.0, "dot": None, "eve": None, "gus": None,
         "hal": 3.0, "ida": 0.75, "zed": 0.0,
     }  # fmt: skip
@@ -185,18 +185,18 @@ def test_an_exercise_is_graded_alike(tmp_path: Path, chosen: tuple[str, ...]) ->
     task = tasks.load("04_flat_loss")
     exercise = load("04_flat_loss")
     hand_in(tmp_path / "in", "ada", build(exercise, "solution"), task.name)
-    tried = attacks(exercise.handed_out)
+    sources = attacks(exercise.handed_out)
     for number, name in enumerate(chosen):
-        student, parts = json.loads(build(exercise, "student")), split(tried[name])
+        student, parts = json.loads(build(exercise, "student")), split(sources[name])
         for section in SECTIONS:
             cell(student, f"program-{section.lower()}")["source"] = [f"%%program {section}\n", parts[section]]
         hand_in(tmp_path / "in", f"eve{number}", student, task.name)
-    needed = sorted({one.name for name in chosen for one in outside(tried[name], exercise.handed_out)})
-    found = {one.student: one for one in grade_class(tmp_path / "in", task, tmp_path / "kept", allow=needed)}
-    assert (found["ada"].state, found["ada"].points) == ("passed", task.max_points)
+    needed = sorted({entry.name for name in chosen for entry in outside(sources[name], exercise.handed_out)})
+    students = {entry.student: entry for entry in grade_class(tmp_path / "in", task, tmp_path / "kept", allow=needed)}
+    assert (students["ada"].state, students["ada"].points) == ("passed", task.max_points)
     for number, name in enumerate(chosen):  # the sandbox stands also where an instructor allows everything
-        assert found[f"eve{number}"].state in ("wrong", "your code raised"), name
-        assert found[f"eve{number}"].points == 0.0, name
+        assert students[f"eve{number}"].state in ("wrong", "your code raised"), name
+        assert students[f"eve{number}"].points == 0.0, name
 
 
 def test_folders_that_hold_nothing(tmp_path: Path) -> None:
@@ -214,14 +214,14 @@ def test_folders_that_hold_nothing(tmp_path: Path) -> None:
 
 def test_said_before_an_hour_of_grading(tmp_path: Path) -> None:
     """A gradebook that could not be written afterwards, and a folder that is none."""
-    for words, said in {
+    for words, message in {
         (tmp_path, "--csv", tmp_path / "none/book.csv"): "there is no folder",
         (tmp_path, "--json", tmp_path / "none/all.json"): "there is no folder",
         (tmp_path / "none",): "is not a folder",
     }.items():
         process = grade(*words, "--assignment", "04_flat_loss")
         _, complaint = process.communicate(timeout=120)
-        assert process.returncode == 2 and said in complaint and "Traceback" not in complaint
+        assert process.returncode == 2 and message in complaint and "Traceback" not in complaint
 
 
 @pytest.mark.parametrize(

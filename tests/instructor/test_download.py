@@ -27,23 +27,23 @@ ROSTER = "student_id,last_name,first_name\nada,Lovelace,Ada\nben,Müller,Ben\nce
 def week(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An assignment with a variant for each student, on disk."""
     base = Assignment("mlp", tuple(map(settle, OPEN)), title="Week 5")
-    own = []
+    drafts = []
     for name, (last, first, _) in PEOPLE.items():
-        drawn = draw("correct horse battery staple", base.name, name)
-        own.append(Own(Student(name, last, first), variant(base, OPEN, drawn), drawn.tag))
-    return graded_on_two_seeds(write(written_proof(base), tmp_path_factory.mktemp("download") / "week_5", own))
+        lot = draw("correct horse battery staple", base.name, name)
+        drafts.append(Own(Student(name, last, first), variant(base, OPEN, lot), lot.tag))
+    return graded_on_two_seeds(write(written_proof(base), tmp_path_factory.mktemp("download") / "week_5", drafts))
 
 
 def notebook(week: Path, student: str, *, repaired: bool = False) -> dict[str, Any]:
     """A student's notebook as handed out, or with the solution's program."""
-    made, solved = (
+    handed_out, solved = (
         json.loads((week / path).read_text(encoding="utf-8"))
         for path in (f"student/{student}/week_5.ipynb", "instructor/solution.ipynb")
     )
-    for one in made["cells"]:
-        if repaired and one["id"].startswith("program-") and one["id"] != "program-text":
-            one["source"] = cell(solved, one["id"])["source"]
-    return made
+    for entry in handed_out["cells"]:
+        if repaired and entry["id"].startswith("program-") and entry["id"] != "program-text":
+            entry["source"] = cell(solved, entry["id"])["source"]
+    return handed_out
 
 
 def put(path: Path, made: dict[str, Any] | str) -> None:
@@ -63,9 +63,13 @@ def test_both_downloads_find_their_students(week: Path, tmp_path: Path) -> None:
     for student, start in {"ada": "lovelaceada_4711", "ben": "müllerben_LATE_4712", "cem": "özcemali_4713"}.items():
         put(tmp_path / "canvas" / f"{start}_998877_week_5-1.ipynb", notebook(week, student))
     for layout in "moodle", "canvas":
-        found = collect(tmp_path / layout, task)
-        assert [(one.student, one.problem, one.upload_notes) for one in found] == [(name, "", ()) for name in PEOPLE]
-        assert all(task.owner(one.student, one.tag) == (one.student, "") for one in found)
+        submissions = collect(tmp_path / layout, task)
+        assert [(submission.student, submission.problem, submission.upload_notes) for submission in submissions] == [
+            (name, "", ()) for name in PEOPLE
+        ]
+        assert all(
+            task.owner(submission.student, submission.tag) == (submission.student, "") for submission in submissions
+        )
 
 
 def test_without_a_class_list_files_are_students(tmp_path: Path) -> None:
@@ -73,16 +77,19 @@ def test_without_a_class_list_files_are_students(tmp_path: Path) -> None:
     task = tasks.load("04_flat_loss")
     for name in "x_1_2_a.ipynb", "y.ipynb":
         put(tmp_path / name, task.original())
-    assert [one.student for one in collect(tmp_path, task)] == ["x_1_2_a", "y"]
-    assert [one.student for one in collect(tmp_path, task, mapped={"x_1_2_a.ipynb": "ada"})] == ["ada", "y"]
+    assert [submission.student for submission in collect(tmp_path, task)] == ["x_1_2_a", "y"]
+    assert [submission.student for submission in collect(tmp_path, task, mapped={"x_1_2_a.ipynb": "ada"})] == [
+        "ada",
+        "y",
+    ]
 
 
 def test_a_notebook_that_cannot_be_graded_still_says_whose_it_is(week: Path, tmp_path: Path) -> None:
-    made = notebook(week, "ben")
-    made["cells"] = made["cells"][:3]
-    put(tmp_path / "final.ipynb", made)
-    (one,) = collect(tmp_path, tasks.load(str(week)), unmatched=True)
-    assert one.student == "ben" and "is missing" in one.problem and one.broken
+    shortened = notebook(week, "ben")
+    shortened["cells"] = shortened["cells"][:3]
+    put(tmp_path / "final.ipynb", shortened)
+    (submission,) = collect(tmp_path, tasks.load(str(week)), unmatched=True)
+    assert submission.student == "ben" and "is missing" in submission.problem and submission.broken
 
 
 @pytest.mark.parametrize(
@@ -97,11 +104,11 @@ def test_a_notebook_that_cannot_be_graded_still_says_whose_it_is(week: Path, tmp
 )
 def test_a_manifest_of_another_format_is_refused(week: Path, tmp_path: Path, manifest: Any, said: str) -> None:
     """Without it each student would be graded by the variant of nobody."""
-    made = tmp_path / "instructor"
-    made.mkdir()
-    (made / "key.json").write_bytes((week / "instructor/key.json").read_bytes())
+    folder = tmp_path / "instructor"
+    folder.mkdir()
+    (folder / "key.json").write_bytes((week / "instructor/key.json").read_bytes())
     if manifest is not None:
-        (made / "manifest.json").write_text(json.dumps(manifest))
+        (folder / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(UserError) as caught:
         tasks.load(str(tmp_path))
     assert said in str(caught.value)
@@ -131,19 +138,24 @@ def test_a_class_from_moodle(bugzoo: Callable, week: Path, tmp_path: Path) -> No
 
     called = bugzoo(*words, "--unmatched", "ok")
     assert called.code == 1 and "1 of 4 could not be graded: ben" in called.err, called.err
-    found = rows(book)
-    assert {name: row["score"] for name, row in found.items()} == {"ada": "7.0", "ben": "", "cem": "0.0", "dot": "0.0"}
-    assert found["ada"]["notes"] == "the notebook was renamed to mine.ipynb"
-    assert found["ben"]["notes"].startswith("cannot be graded: The program is not valid Python")
-    assert found["cem"]["notes"] == "it is the notebook that was drawn for ada"
-    assert found["dot"]["notes"] == "not handed in"
+    by_student = rows(book)
+    assert {name: row["score"] for name, row in by_student.items()} == {
+        "ada": "7.0",
+        "ben": "",
+        "cem": "0.0",
+        "dot": "0.0",
+    }
+    assert by_student["ada"]["notes"] == "the notebook was renamed to mine.ipynb"
+    assert by_student["ben"]["notes"].startswith("cannot be graded: The program is not valid Python")
+    assert by_student["cem"]["notes"] == "it is the notebook that was drawn for ada"
+    assert by_student["dot"]["notes"] == "not handed in"
 
     roster.write_text(ROSTER, encoding="utf-8")
     called = bugzoo(*words, "--ungraded", "zero", f"--json={tmp_path}/all.json")
     assert called.code == 0 and "1 of 3 could not be graded: ben" in called.err and "dot" not in rows(book)
-    assert rows(book)["ben"]["score"] == "0.0" and rows(book)["ben"]["notes"] == found["ben"]["notes"]
-    told = {one["student"]: one for one in json.loads((tmp_path / "all.json").read_text())["students"]}
-    assert {name: "; ".join(one["notes"]) for name, one in told.items()} == {
+    assert rows(book)["ben"]["score"] == "0.0" and rows(book)["ben"]["notes"] == by_student["ben"]["notes"]
+    entries = {student["student"]: student for student in json.loads((tmp_path / "all.json").read_text())["students"]}
+    assert {name: "; ".join(student["notes"]) for name, student in entries.items()} == {
         name: row["notes"] for name, row in rows(book).items()
     }
-    assert told["ben"]["points"] == 0 and told["ben"]["state"] == "cannot be graded"
+    assert entries["ben"]["points"] == 0 and entries["ben"]["state"] == "cannot be graded"

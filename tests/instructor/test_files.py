@@ -23,9 +23,9 @@ from bugzoo.instructor.submission import Submission
 )
 def test_roster(tmp_path: Path, text: str) -> None:
     (tmp_path / "class.csv").write_text(text, encoding="utf-8")
-    found = roster.read(tmp_path / "class.csv")
-    assert [one.id for one in found] == ["ada", "ben"]
-    assert (found[0].last_name, found[0].first_name) == ("Lovelace", "Ada")
+    students = roster.read(tmp_path / "class.csv")
+    assert [student.id for student in students] == ["ada", "ben"]
+    assert (students[0].last_name, students[0].first_name) == ("Lovelace", "Ada")
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,14 @@ def test_no_cell_of_a_gradebook_is_a_formula() -> None:
 )
 def test_what_moodle_and_canvas_export(tmp_path: Path, header: str, row: str, name: str, numbers: tuple) -> None:
     (tmp_path / "class.csv").write_text(f"{header}\n{row}\n")
-    (found,) = roster.read(tmp_path / "class.csv")
-    assert (found.id, found.name, found.numbers) == ("ada", name, numbers)
+    (student,) = roster.read(tmp_path / "class.csv")
+    assert (student.id, student.name, student.numbers) == ("ada", name, numbers)
 
 
 def test_the_points_of_a_canvas_export_are_no_student(tmp_path: Path) -> None:
     text = 'Student,ID,Week 5 (12)\n    Points Possible,,10.00\n"Lovelace, Ada",4711,\n'
     (tmp_path / "class.csv").write_text(text)
-    assert [one.id for one in roster.read(tmp_path / "class.csv")] == ["4711"]
+    assert [student.id for student in roster.read(tmp_path / "class.csv")] == ["4711"]
 
 
 ONE = Submission("ada", Path("ada.ipynb"), digest="d" * 64)
@@ -139,17 +139,21 @@ def test_kept(tmp_path: Path) -> None:
 def test_a_name_that_changed_is_told_though_the_file_is_graded(tmp_path: Path) -> None:
     """What is said about names of files is of today; what was said about the notebook stays."""
     records.keep(tmp_path, replace(record(), notes=["2 hand-ins", "é"], upload_notes=["2 hand-ins"], file="a"))
-    found = records.kept(tmp_path, replace(ONE, upload_notes=("renamed",)), "grader 1")
-    assert found and (found.notes, found.upload_notes, found.file) == (["renamed", "é"], ["renamed"], "ada.ipynb")
+    restored = records.kept(tmp_path, replace(ONE, upload_notes=("renamed",)), "grader 1")
+    assert restored and (restored.notes, restored.upload_notes, restored.file) == (
+        ["renamed", "é"],
+        ["renamed"],
+        "ada.ipynb",
+    )
 
 
 def test_kept_texts_have_no_control_characters(tmp_path: Path) -> None:
-    one = replace(record(), message="\x1b[2JPASSED", repair={"checks": [{"saw": "a\x1b]8;;http://e\x07b\nc"}]})
-    assert records.clean(one).message == "PASSED"
-    assert records.clean(one).repair == {"checks": [{"saw": "ab\nc"}]}
-    records.keep(tmp_path, one)
-    found = records.kept(tmp_path, ONE, "grader 1")
-    assert found and found.message == "PASSED"
+    entry = replace(record(), message="\x1b[2JPASSED", repair={"checks": [{"saw": "a\x1b]8;;http://e\x07b\nc"}]})
+    assert records.clean(entry).message == "PASSED"
+    assert records.clean(entry).repair == {"checks": [{"saw": "ab\nc"}]}
+    records.keep(tmp_path, entry)
+    restored = records.kept(tmp_path, ONE, "grader 1")
+    assert restored and restored.message == "PASSED"
 
 
 def test_not_used_again(tmp_path: Path) -> None:

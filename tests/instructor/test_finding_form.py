@@ -27,15 +27,15 @@ def own_record(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def cells(monkeypatch: pytest.MonkeyPatch, front_end) -> Iterator[list[dict[str, Any]]]:  # noqa: F811
     """What the output of each shown form holds, as it would be saved."""
-    shown: list[dict[str, Any]] = []
+    bundles: list[dict[str, Any]] = []
 
     def put(_: Any) -> Any:
-        shown.append({})
-        mine = shown[-1]
-        return SimpleNamespace(update=lambda data, raw: (mine.clear(), mine.update(data)))
+        bundles.append({})
+        bundle = bundles[-1]
+        return SimpleNamespace(update=lambda data, raw: (bundle.clear(), bundle.update(data)))
 
     monkeypatch.setattr(page, "put", put)
-    yield shown
+    yield bundles
 
 
 def saved(cells: list[dict[str, Any]], ticket: str = "C-1") -> list[dict[str, Any]]:
@@ -136,8 +136,8 @@ def test_a_typed_call_counts_and_the_form_says_so(cells) -> None:
     assert saved(cells)[0] == {"cause": RATE, "place": 3, "evidence": []}
     form.face.cause.value, form.face.place.value = MASK, 1
     form.face.button.click()
-    told = form.face.told.value
-    assert "A cell also calls first.hand_in(...), and a typed call counts before the form." in told
+    notice = form.face.told.value
+    assert "A cell also calls first.hand_in(...), and a typed call counts before the form." in notice
     assert saved(cells)[0]["cause"] == MASK, "the output is the form's; the grader lays the call over it"
     assert f"finding 1: {RATE}, line 3" in standing([form])
     with pytest.raises(UserError, match="Choose one of"):
@@ -151,41 +151,44 @@ def test_a_typed_call_counts_and_the_form_says_so(cells) -> None:
 def test_the_self_check_says_exactly_what_is_handed_in(cells, capsys, monkeypatch) -> None:
     forms = [made(number) for number in (1, 2, 3)]
     assert cell.diagnosis("week_3", *forms) == 0.0
-    said = capsys.readouterr().out
-    assert "  finding 1: nothing\n  finding 2: nothing\n  finding 3: nothing\n" in said and "press Hand in" in said
+    printed = capsys.readouterr().out
+    assert (
+        "  finding 1: nothing\n  finding 2: nothing\n  finding 3: nothing\n" in printed and "press Hand in" in printed
+    )
     record.note("C-1/2", "looked", {"view": "layers"})
     forms[0].hand_in(cause=RATE)
     forms[1].press(MASK, 2)
     cell.diagnosis("week_3", *forms)
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert (
-        f"finding 1: {RATE}, no line, no view\n  finding 2: {MASK}, line 2, view layers\n  finding 3: nothing" in said
+        f"finding 1: {RATE}, no line, no view\n  finding 2: {MASK}, line 2, view layers\n  finding 3: nothing"
+        in printed
     )
-    assert "Save the notebook (Ctrl+S): that is what is graded." in said
-    assert "Finding 1 has no line" in said and "Finding 1 has no view" in said and "Finding 2 has" not in said
+    assert "Save the notebook (Ctrl+S): that is what is graded." in printed
+    assert "Finding 1 has no line" in printed and "Finding 1 has no view" in printed and "Finding 2 has" not in printed
     cell.diagnosis("week_3", 1, 2, 3)
     assert "cannot be graded. The forms' names were overwritten" in capsys.readouterr().out
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")  # nbgrader's button: it sees neither record nor outputs
     cell.diagnosis("week_3", *(made(number) for number in (1, 2, 3)))
-    said = capsys.readouterr().out
-    assert "Validate does not see the forms" in said and "nothing" not in said
+    printed = capsys.readouterr().out
+    assert "Validate does not see the forms" in printed and "nothing" not in printed
 
 
 def test_without_widgets_the_output_holds_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """In an editor without widgets, and after `jupyter execute`: by the cell that shows it, and by the typed call."""
-    shown: list[dict[str, Any]] = []
-    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
+    bundles: list[dict[str, Any]] = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: bundles.append(data))
     form = made().show()
-    assert "first.hand_in(cause=..., place=<line>)" in shown[0]["text/plain"] and MIME not in shown[0]
+    assert "first.hand_in(cause=..., place=<line>)" in bundles[0]["text/plain"] and MIME not in bundles[0]
     form.hand_in(cause=RATE, place=2)
-    assert saved(shown) == [{"cause": RATE, "place": 2, "evidence": []}, {}, {}]
-    shown.clear()
+    assert saved(bundles) == [{"cause": RATE, "place": 2, "evidence": []}, {}, {}]
+    bundles.clear()
     _, second, third = cell.forms("C-1")
-    assert saved(shown)[0]["place"] == 2 and len(shown) == 1 and not (second.at or third.at)
+    assert saved(bundles)[0]["place"] == 2 and len(bundles) == 1 and not (second.at or third.at)
     third.hand_in(cause=MASK, place=1)
-    shown.clear()
+    bundles.clear()
     cell.forms("C-1")  # a form that is not shown by a cell of its own is not lost
-    assert [one["cause"] for one in saved(shown) if one] == [RATE, MASK] and len(shown) == 2
+    assert [finding["cause"] for finding in saved(bundles) if finding] == [RATE, MASK] and len(bundles) == 2
 
 
 def test_an_old_notebook_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

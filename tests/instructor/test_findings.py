@@ -26,8 +26,8 @@ def points(*records: object) -> float:
 
 
 def test_all_right_whatever_the_order() -> None:
-    for given in (RIGHT, RIGHT[::-1]):
-        result = grade(ANSWERS, given, 3.0)
+    for answers in (RIGHT, RIGHT[::-1]):
+        result = grade(ANSWERS, answers, 3.0)
         assert (result.status, result.points, result.max_points) == ("passed", 3.0, 3.0)
 
 
@@ -74,7 +74,7 @@ def test_what_is_printed_names_nothing() -> None:
 
 def test_other_words_for_a_cause_count_and_two_may_be_true() -> None:
     """`causes` holds every word that is true; what no list knows blames nobody right."""
-    one = Answer(
+    answer = Answer(
         "a/one",
         "a/one",
         "One",
@@ -84,5 +84,5 @@ def test_other_words_for_a_cause_count_and_two_may_be_true() -> None:
         causes=[MASK, "a function outside its domain, such as log or sqrt"],
     )
     for cause in ("wrong mask", "log of zero", "attention/mask_after_softmax"):
-        assert grade([one], [said(cause, 10, "dependency")], 3.0).points == 3.0
-    assert grade([one], [said("gremlins", 10, "dependency")], 3.0).points == 0.0
+        assert grade([answer], [said(cause, 10, "dependency")], 3.0).points == 3.0
+    assert grade([answer], [said("gremlins", 10, "dependency")], 3.0).points == 0.0

@@ -23,7 +23,7 @@ ONE = FormRecord(1, TICKET, 100.0, "a wrong learning rate", 57, ("loss_curve", "
 
 def shown(*data: Any, kind: str = "code") -> dict[str, Any]:
     """A cell whose outputs hold these records."""
-    outputs = [{"output_type": "display_data", "data": one, "metadata": {}} for one in data]
+    outputs = [{"output_type": "display_data", "data": bundle, "metadata": {}} for bundle in data]
     return {"cell_type": kind, "outputs": outputs, "source": ""}
 
 
@@ -32,10 +32,12 @@ def kept(**change: Any) -> dict[str, Any]:
 
 
 def test_read_back_from_wherever_it_stands() -> None:
-    made = {"cells": [shown({"text/plain": "x"}), shown(output(replace(ONE, form=2)), output(ONE))]}
-    assert read(json.loads(json.dumps(made))) == ([replace(ONE, form=2), ONE], [])
-    said, notes = latest([ONE], TICKET)
-    assert said == [{"cause": ONE.cause, "place": 57, "evidence": ["loss_curve", "gradients"]}, {}, {}] and not notes
+    notebook = {"cells": [shown({"text/plain": "x"}), shown(output(replace(ONE, form=2)), output(ONE))]}
+    assert read(json.loads(json.dumps(notebook))) == ([replace(ONE, form=2), ONE], [])
+    findings, notes = latest([ONE], TICKET)
+    assert (
+        findings == [{"cause": ONE.cause, "place": 57, "evidence": ["loss_curve", "gradients"]}, {}, {}] and not notes
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,8 +51,8 @@ def test_read_back_from_wherever_it_stands() -> None:
     ],
 )
 def test_what_is_no_record(change: dict[str, Any], word: str) -> None:
-    found, notes = read({"cells": [shown(kept(**change))] * 3})
-    assert found == [] and len(notes) == 1 and word in notes[0], "said once, however often it is there"
+    forms, notes = read({"cells": [shown(kept(**change))] * 3})
+    assert forms == [] and len(notes) == 1 and word in notes[0], "said once, however often it is there"
 
 
 @pytest.mark.parametrize("value", [None, 3, "x", [], [{"format": FORMAT}]])
@@ -68,15 +70,15 @@ def test_strange_notebooks(cells: Any) -> None:
 
 @pytest.mark.parametrize("place", ["57", 57.0, True, -3, 0, 10**7, 10**400, [57], None])
 def test_only_a_whole_number_is_a_line(place: Any) -> None:
-    ((found,), _) = read({"cells": [shown(kept(place=place))]})
-    assert found.place is None and found.cause == ONE.cause
+    ((entry,), _) = read({"cells": [shown(kept(place=place))]})
+    assert entry.place is None and entry.cause == ONE.cause
 
 
 def test_views_are_texts_of_a_limited_number() -> None:
     strange = ["a" * 10**4, 3, None, ["x"], *["loss_curve"] * 10**4]
-    ((found,), _) = read({"cells": [shown(kept(evidence=strange))]})
-    assert found.evidence[0] == "a" * LONGEST and set(found.evidence[1:]) == {"loss_curve"}
-    assert len(found.evidence) <= 50
+    ((entry,), _) = read({"cells": [shown(kept(evidence=strange))]})
+    assert entry.evidence[0] == "a" * LONGEST and set(entry.evidence[1:]) == {"loss_curve"}
+    assert len(entry.evidence) <= 50
     assert read({"cells": [shown(kept(evidence="loss_curve"))]})[0][0].evidence == ()
 
 
@@ -87,8 +89,8 @@ def test_of_two_outputs_the_latest_counts() -> None:
     assert latest([new, old], TICKET)[0][0]["place"] == 2
     assert latest([old, replace(old, place=3)], TICKET)[0][0]["place"] == 3
     for at in (float("nan"), float("inf"), -1, "2", True and None, 10**400):
-        ((found,), _) = read({"cells": [shown(kept(at=at))]})
-        assert found.at == 0.0
+        ((entry,), _) = read({"cells": [shown(kept(at=at))]})
+        assert entry.at == 0.0
 
 
 def test_a_withdrawn_finding_is_none() -> None:
@@ -98,8 +100,8 @@ def test_a_withdrawn_finding_is_none() -> None:
 
 def test_another_ticket_is_ignored_and_said() -> None:
     others = [replace(ONE, ticket=f"C-{number}") for number in range(2, 1000)]
-    said, notes = latest([*others, replace(ONE, form=3)], TICKET)
-    assert [bool(one) for one in said] == [False, False, True]
+    findings, notes = latest([*others, replace(ONE, form=3)], TICKET)
+    assert [bool(finding) for finding in findings] == [False, False, True]
     assert len(notes) == 1 and "another ticket" in notes[0] and "'C-2'" in notes[0] and "'C-1'" in notes[0]
     assert latest([ONE, replace(ONE, ticket="")], "") == ([{}, {}, {}], []), "an exercise takes none"
 
@@ -111,8 +113,8 @@ def test_a_call_holds_literals_only(cause: str) -> None:
     (statement,) = ast.parse(text).body
     assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
     assert ast.unparse(statement.value.func) == "second.hand_in" and text.isascii() and "\n" not in text
-    said = {one.arg: ast.literal_eval(one.value) for one in statement.value.keywords}
-    assert said == {"cause": cause, "place": None, "evidence": [cause]}
+    arguments = {keyword.arg: ast.literal_eval(keyword.value) for keyword in statement.value.keywords}
+    assert arguments == {"cause": cause, "place": None, "evidence": [cause]}
 
 
 # ---- beside typed calls
@@ -123,21 +125,21 @@ GIVEN = [{"cause": "a mask", "place": 3, "evidence": ["layers"]}, {}, {}]
 def test_nothing_typed_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bugzoo.instructor.diagnosis_cell.run_worker", lambda job: pytest.fail("it ran"))
     for text in ("", " \n", ANSWER):
-        found, trouble = records(text, GIVEN)
-        assert trouble == "" and [one["cause"] for one in found] == ["a mask", "", ""]
-        assert overridden(GIVEN, found) == []
+        findings, trouble = records(text, GIVEN)
+        assert trouble == "" and [finding["cause"] for finding in findings] == ["a mask", "", ""]
+        assert overridden(GIVEN, findings) == []
 
 
 @pytest.mark.usefixtures("sandboxed")
 def test_a_typed_call_wins_and_is_said() -> None:
-    found, trouble = records('first.hand_in(cause="a loop")\nsecond.hand_in(cause="data", place=9)', GIVEN)
-    assert trouble == "" and [(one["cause"], one["place"]) for one in found[:3]] == [
+    findings, trouble = records('first.hand_in(cause="a loop")\nsecond.hand_in(cause="data", place=9)', GIVEN)
+    assert trouble == "" and [(finding["cause"], finding["place"]) for finding in findings[:3]] == [
         ("a loop", 3),
         ("data", 9),
         ("", None),
     ]
-    assert found[0]["evidence"] == ["layers"], "what the call leaves open comes from the form"
-    assert overridden(GIVEN, found) == [
+    assert findings[0]["evidence"] == ["layers"], "what the call leaves open comes from the form"
+    assert overridden(GIVEN, findings) == [
         "finding 1 was handed in by the form and by a typed call; the typed call counts"
     ]
     same, _ = records('first.hand_in(cause="a mask", place=3)', GIVEN)
@@ -148,8 +150,8 @@ def test_a_typed_call_wins_and_is_said() -> None:
 @pytest.mark.usefixtures("sandboxed")
 @pytest.mark.parametrize("text", ["first.hand_in(", "import os; os._exit(0)", "raise SystemExit", "first = 3\nfirst.x"])
 def test_a_cell_that_fails_loses_nothing(text: str) -> None:
-    found, trouble = records(text, GIVEN)
-    assert found[0]["cause"] == "a mask" and trouble
+    findings, trouble = records(text, GIVEN)
+    assert findings[0]["cause"] == "a mask" and trouble
 
 
 # ---- in a submission, and in nbgrader
@@ -161,12 +163,12 @@ def text(draft: Assignment) -> str:
 
 
 def test_a_submission_has_what_its_forms_kept(tmp_path: Path, text: str, draft: Assignment) -> None:
-    made = json.loads(text)
-    cell(made, "form")["outputs"] = shown(kept(ticket=draft.scenario.ticket), kept(form=7))["outputs"]
-    hand_in(tmp_path, "ada", made, "week_3")
-    one = read_file(find(tmp_path, "week_3")[0], json.loads(text))
-    assert one.problem == "" and len(one.notes) == 1 and "one of the 3 forms" in one.notes[0]
-    assert [found.cause for found in one.forms] == [ONE.cause]
+    notebook = json.loads(text)
+    cell(notebook, "form")["outputs"] = shown(kept(ticket=draft.scenario.ticket), kept(form=7))["outputs"]
+    hand_in(tmp_path, "ada", notebook, "week_3")
+    ada = read_file(find(tmp_path, "week_3")[0], json.loads(text))
+    assert ada.problem == "" and len(ada.notes) == 1 and "one of the 3 forms" in ada.notes[0]
+    assert [entry.cause for entry in ada.forms] == [ONE.cause]
 
 
 def copied(made: dict[str, Any]) -> Any:
@@ -176,31 +178,31 @@ def copied(made: dict[str, Any]) -> Any:
 
 
 def test_copied_before_outputs_are_cleared(text: str, draft: Assignment) -> None:
-    made = json.loads(text)
+    notebook = json.loads(text)
     ticket = draft.scenario.ticket
     second = {"form": 2, "cause": "b", "place": None, "evidence": []}
-    cell(made, "form")["outputs"] = shown(kept(ticket=ticket), kept(ticket=ticket, **second))["outputs"]
-    answer(made, "first.hand_in(cause='typed')")
-    done = copied(made)
-    nbformat.validate(done)
-    ids = [one.id for one in done.cells]
+    cell(notebook, "form")["outputs"] = shown(kept(ticket=ticket), kept(ticket=ticket, **second))["outputs"]
+    answer(notebook, "first.hand_in(cause='typed')")
+    converted = copied(notebook)
+    nbformat.validate(converted)
+    ids = [entry.id for entry in converted.cells]
     at = ids.index("diagnosis-answer")
-    assert ids[at - 3 : at] == ["form", "handed-in-1", "handed-in-2"] and len(ids) == len(made["cells"]) + 2
-    assert done.cells[at - 2].source.endswith(f"handed_in = {call(1, ONE.given())}")
-    assert done.cells[at - 1].source.endswith("handed_in = second.hand_in(cause='b', place=None, evidence=[])")
-    assert done.cells[at].source == "first.hand_in(cause='typed')", "it runs after the copies, so it counts"
+    assert ids[at - 3 : at] == ["form", "handed-in-1", "handed-in-2"] and len(ids) == len(notebook["cells"]) + 2
+    assert converted.cells[at - 2].source.endswith(f"handed_in = {call(1, ONE.given())}")
+    assert converted.cells[at - 1].source.endswith("handed_in = second.hand_in(cause='b', place=None, evidence=[])")
+    assert converted.cells[at].source == "first.hand_in(cause='typed')", "it runs after the copies, so it counts"
 
 
 @pytest.mark.parametrize("change", [{"ticket": "C-9"}, {"format": "x"}, {"cause": ""}])
 def test_what_is_not_copied(text: str, draft: Assignment, change: dict[str, Any]) -> None:
-    made = json.loads(text)
-    cell(made, "form")["outputs"] = shown(kept(**{"ticket": draft.scenario.ticket} | change))["outputs"]
-    assert len(copied(made).cells) == len(made["cells"])
+    notebook = json.loads(text)
+    cell(notebook, "form")["outputs"] = shown(kept(**{"ticket": draft.scenario.ticket} | change))["outputs"]
+    assert len(copied(notebook).cells) == len(notebook["cells"])
 
 
 def test_other_notebooks_pass_unchanged(text: str, draft: Assignment) -> None:
-    made = json.loads(text)
-    cell(made, "form")["outputs"] = shown(kept(ticket=draft.scenario.ticket))["outputs"]
+    notebook = json.loads(text)
+    cell(notebook, "form")["outputs"] = shown(kept(ticket=draft.scenario.ticket))["outputs"]
     for about in ({}, {"ticket": draft.scenario.ticket}, [1], None):
-        made["metadata"]["bugzoo"] = about
-        assert len(copied(made).cells) == len(made["cells"])
+        notebook["metadata"]["bugzoo"] = about
+        assert len(copied(notebook).cells) == len(notebook["cells"])

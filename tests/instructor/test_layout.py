@@ -36,9 +36,9 @@ def test_files(written: Path) -> None:
     assert stat.S_IMODE((written / "instructor").stat().st_mode) == 0o700
     assert os.listdir(written.parent) == ["week_3"]  # no temporary folder beside it
     for path in sorted(written.rglob("*.ipynb")):
-        made = nbformat.read(path, as_version=nbformat.NO_CONVERT)
-        nbformat.validate(made)
-        assert not any(cell.get("outputs") for cell in made.cells)
+        notebook = nbformat.read(path, as_version=nbformat.NO_CONVERT)
+        nbformat.validate(notebook)
+        assert not any(cell.get("outputs") for cell in notebook.cells)
 
 
 def test_nothing_of_this_machine(written: Path) -> None:
@@ -50,12 +50,12 @@ def test_nothing_of_this_machine(written: Path) -> None:
 
 
 def test_key_read_back(written: Path, draft: Assignment) -> None:
-    found = key.read(written)
-    assert found.assignment == draft and found.max_points == 10.0
-    assert [answer.fault for answer in found.answers] == list(draft.ids)
-    for answer in found.answers:  # each place is where the fault's own line stands
+    answer_key = key.read(written)
+    assert answer_key.assignment == draft and answer_key.max_points == 10.0
+    assert [answer.fault for answer in answer_key.answers] == list(draft.ids)
+    for answer in answer_key.answers:  # each place is where the fault's own line stands
         assert len(answer.places) >= 1 and answer.cause and answer.evidence and answer.why and answer.fix
-    line = found.answers[1].places[0][0]
+    line = answer_key.answers[1].places[0][0]
     assert "F.softmax(" in draft.source.splitlines()[line - 1]
 
 
@@ -76,7 +76,7 @@ def test_nbgrader_is_told_to_read_the_forms(written: Path) -> None:
     text = (written / "nbgrader_config.py").read_text()
     exec(compile(text, "nbgrader_config.py", "exec"), {"get_config": lambda: config})
     steps = Autograde(config=config).sanitize_preprocessors
-    assert steps[0] == "bugzoo.instructor.autograde.FormRecords" and [one.__name__ for one in steps[1:2]] == [
+    assert steps[0] == "bugzoo.instructor.autograde.FormRecords" and [step.__name__ for step in steps[1:2]] == [
         "ClearOutput"
     ]
     assert config.ClearSolutions.code_stub == {"python": ANSWER}
@@ -87,9 +87,9 @@ def test_nbgrader_is_told_to_read_the_forms(written: Path) -> None:
 @pytest.mark.parametrize("spoil", ["missing", "JSON", "format", "program"])
 def test_key_that_cannot_be_used(written: Path, tmp_path: Path, spoil: str) -> None:
     (tmp_path / "instructor").mkdir()
-    found = json.loads((written / "instructor/key.json").read_text())
+    answer_key = json.loads((written / "instructor/key.json").read_text())
     changes = {"format": {"format": "bugzoo-assignment/9"}, "program": {"handed_out": "0" * 64}}
-    text = "{" if spoil == "JSON" else json.dumps(found | changes.get(spoil, {}))
+    text = "{" if spoil == "JSON" else json.dumps(answer_key | changes.get(spoil, {}))
     words = {"missing": "has no answer key", "JSON": "could not be read", "format": "bugzoo-assignment/9"}
     if spoil != "missing":
         (tmp_path / "instructor/key.json").write_text(text)

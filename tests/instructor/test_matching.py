@@ -49,8 +49,8 @@ def test_names() -> None:
 
 def one(entry: str, tag: str = "", **more: object) -> Submission:
     stem = entry.removesuffix(".ipynb")
-    known: dict = {"path": Path(entry), "notebook": parse(stem).notebook, "entry": entry, "tag": tag} | more
-    return Submission(stem, **known)
+    fields: dict = {"path": Path(entry), "notebook": parse(stem).notebook, "entry": entry, "tag": tag} | more
+    return Submission(stem, **fields)
 
 
 def of(*hand_ins: Submission, students: list[Student] = CLASS, drawn: dict[str, str] = DRAWN) -> Matches:
@@ -58,7 +58,7 @@ def of(*hand_ins: Submission, students: list[Student] = CLASS, drawn: dict[str, 
 
 
 def whose(*hand_ins: Submission, students: list[Student] = CLASS) -> dict[str, str]:
-    return {found.student: found.entry for found in of(*hand_ins, students=students).found}
+    return {hand_in.student: hand_in.entry for hand_in in of(*hand_ins, students=students).found}
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def whose(*hand_ins: Submission, students: list[Student] = CLASS) -> dict[str, s
     ],
 )  # fmt: skip
 def test_found_by_number_or_name(entry: str, student: str) -> None:
-    made = of(one(entry))
-    assert [(found.student, found.upload_notes) for found in made.found] == [(student, ())]
-    assert not made.strangers and [left.id for left in made.absent] == [s.id for s in CLASS if s.id != student]
+    matches = of(one(entry))
+    assert [(hand_in.student, hand_in.upload_notes) for hand_in in matches.found] == [(student, ())]
+    assert not matches.strangers and [left.id for left in matches.absent] == [s.id for s in CLASS if s.id != student]
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_found_by_number_or_name(entry: str, student: str) -> None:
     ["Ada King_5_assignsubmission_file_", "lovelace_12_1_week_5.ipynb", "Ada", "week_5.ipynb", "ada2", "471", ""],
 )
 def test_what_fits_nobody_is_left_over(entry: str) -> None:
-    made = of(one(entry), students=[ADA, BEN] if entry != "Ada" else [BEN, CEM])
-    assert not made.found and len(made.absent) == 2
-    assert [why for _, why in made.strangers] == ["no student in the class list has this name or number"]
+    matches = of(one(entry), students=[ADA, BEN] if entry != "Ada" else [BEN, CEM])
+    assert not matches.found and len(matches.absent) == 2
+    assert [why for _, why in matches.strangers] == ["no student in the class list has this name or number"]
 
 
 def test_two_students_of_one_name_are_told_apart_by_number_or_notebook_only() -> None:
@@ -95,26 +95,26 @@ def test_two_students_of_one_name_are_told_apart_by_number_or_notebook_only() ->
     assert whose(one(entry.format(5)), one(entry.format(100200)), students=two) == {
         "ada2": entry.format(5), "ada": entry.format(100200)
     }  # fmt: skip
-    made = of(one(entry.format(6)), students=two)
-    assert not made.found and made.strangers[0][1] == "its name or number fits ada and ada2"
+    matches = of(one(entry.format(6)), students=two)
+    assert not matches.found and matches.strangers[0][1] == "its name or number fits ada and ada2"
     assert whose(one(entry.format(6), "aaa"), students=two) == {"ada": entry.format(6)}
     assert not of(one(entry.format(6), "bbb"), students=[*two, BEN]).found, "ben has another name"
 
 
 def test_number_and_name_of_different_students_are_no_match() -> None:
-    made = of(one("Ben Müller_100200_assignsubmission_file_"))
-    assert not made.found and "fits ada and ben" in made.strangers[0][1]
+    matches = of(one("Ben Müller_100200_assignsubmission_file_"))
+    assert not matches.found and "fits ada and ben" in matches.strangers[0][1]
 
 
 def test_one_name_under_two_numbers_may_be_two_people() -> None:
     """A student may have left the class list, and another of the same name may be in it."""
-    made = of(*(one(f"Ben Müller_{number}_assignsubmission_file_") for number in (6, 7)))
-    assert not made.found and {why for _, why in made.strangers} == {
+    matches = of(*(one(f"Ben Müller_{number}_assignsubmission_file_") for number in (6, 7)))
+    assert not matches.found and {why for _, why in matches.strangers} == {
         "it fits ben, like another hand-in under another number"
     }
     chosen = one("Ben Müller_6_assignsubmission_file_", mapped="ben")
-    made = of(chosen, one("Ben Müller_7_assignsubmission_file_"))
-    assert [found.entry for found in made.found] == [chosen.entry] and len(made.strangers) == 1
+    matches = of(chosen, one("Ben Müller_7_assignsubmission_file_"))
+    assert [hand_in.entry for hand_in in matches.found] == [chosen.entry] and len(matches.strangers) == 1
 
 
 def test_the_upload_wins_over_the_notebook() -> None:
@@ -125,35 +125,35 @@ def test_the_upload_wins_over_the_notebook() -> None:
 
 
 def test_the_notebook_decides_what_the_name_does_not() -> None:
-    made = of(one("final.ipynb", "bbb"))
-    assert [(f.student, f.upload_notes) for f in made.found] == [
+    matches = of(one("final.ipynb", "bbb"))
+    assert [(f.student, f.upload_notes) for f in matches.found] == [
         ("ben", ("found by its notebook, which was drawn for ben",))
     ]
     assert not of(one("final.ipynb", "zzz")).found, "a variant of another class"
-    made = of(one("final.ipynb", "bbb"), one("copy.ipynb", "bbb"))
-    assert not made.found and {why for _, why in made.strangers} == {"its notebook was drawn for ben, as 1 more"}
-    made = of(one("final.ipynb", "bbb"), one("ben.ipynb"))
-    assert [f.entry for f in made.found] == ["ben.ipynb"]
-    assert [why for _, why in made.strangers] == ["its notebook was drawn for ben, who has another hand-in"]
+    matches = of(one("final.ipynb", "bbb"), one("copy.ipynb", "bbb"))
+    assert not matches.found and {why for _, why in matches.strangers} == {"its notebook was drawn for ben, as 1 more"}
+    matches = of(one("final.ipynb", "bbb"), one("ben.ipynb"))
+    assert [f.entry for f in matches.found] == ["ben.ipynb"]
+    assert [why for _, why in matches.strangers] == ["its notebook was drawn for ben, who has another hand-in"]
 
 
 def test_of_canvas_the_latest_upload_counts() -> None:
     uploads = [one(f"müllerben_12_{number}_week_5{end}.ipynb") for number, end in ((9, ""), (10, "-2"), (11, "-10"))]
-    (found,) = of(*uploads).found
-    assert found.entry == "müllerben_12_11_week_5-10.ipynb" and found.problem == ""
-    assert found.upload_notes == (f"3 hand-ins; {found.entry} counts, not {uploads[0].entry}, {uploads[1].entry}",)
-    (found,) = of(one("müllerben_12_9_week_5.ipynb"), one("müllerben_12_10_scratch-3.ipynb")).found
-    assert found.entry == "müllerben_12_9_week_5.ipynb" and found.upload_notes, "it is called after the assignment"
+    (hand_in,) = of(*uploads).found
+    assert hand_in.entry == "müllerben_12_11_week_5-10.ipynb" and hand_in.problem == ""
+    assert hand_in.upload_notes == (f"3 hand-ins; {hand_in.entry} counts, not {uploads[0].entry}, {uploads[1].entry}",)
+    (hand_in,) = of(one("müllerben_12_9_week_5.ipynb"), one("müllerben_12_10_scratch-3.ipynb")).found
+    assert hand_in.entry == "müllerben_12_9_week_5.ipynb" and hand_in.upload_notes, "it is called after the assignment"
     for others in ("a", "b"), ("a-1", "b-2"):
-        (found,) = of(*(one(f"müllerben_12_9_{name}.ipynb") for name in others)).found
-        assert "keep the one that counts" in found.problem and found.path is None and found.broken
+        (hand_in,) = of(*(one(f"müllerben_12_9_{name}.ipynb") for name in others)).found
+        assert "keep the one that counts" in hand_in.problem and hand_in.path is None and hand_in.broken
 
 
 def test_a_folder_and_a_file_of_one_student_cannot_be_graded() -> None:
-    (found,) = of(one("ada"), one("Ada Lovelace_5_assignsubmission_file_")).found
-    assert found.student == "ada" and "2 hand-ins of this student" in found.problem
-    (found,) = of(one("ada", notebook=NAME), one("ada.ipynb")).found
-    assert "2 hand-ins of this student" in found.problem and found.path is None
+    (hand_in,) = of(one("ada"), one("Ada Lovelace_5_assignsubmission_file_")).found
+    assert hand_in.student == "ada" and "2 hand-ins of this student" in hand_in.problem
+    (hand_in,) = of(one("ada", notebook=NAME), one("ada.ipynb")).found
+    assert "2 hand-ins of this student" in hand_in.problem and hand_in.path is None
 
 
 def test_a_typed_text_beside_the_notebook_is_no_second_hand_in(tmp_path: Path) -> None:
@@ -164,9 +164,9 @@ def test_a_typed_text_beside_the_notebook_is_no_second_hand_in(tmp_path: Path) -
     (tmp_path / "müllerben_12_9_week_5.zip").write_text("")
     (tmp_path / "__MACOSX").mkdir()
     (tmp_path / "readme.txt").write_text("")
-    made = of(*find(tmp_path, NAME))
-    assert not made.strangers and [left.id for left in made.absent] == ["cem"]
-    ada, ben = made.found
+    matches = of(*find(tmp_path, NAME))
+    assert not matches.strangers and [left.id for left in matches.absent] == ["cem"]
+    ada, ben = matches.found
     assert ada.problem == "" and ada.path and ada.path.name == "mine.ipynb" and "onlinetext" in ada.upload_notes[0]
     assert "does not end in .ipynb" in ben.problem and ben.broken
 
@@ -178,7 +178,7 @@ def test_notes_on_names(tmp_path: Path) -> None:
     ).split():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("{}")
-    assert {found.entry: found.upload_notes for found in find(tmp_path, NAME)} == {
+    assert {hand_in.entry: hand_in.upload_notes for hand_in in find(tmp_path, NAME)} == {
         "ada": ("the folder has 2 notebooks; week_5.ipynb counts",),
         "ben": ("the notebook was renamed to final.ipynb",),
         "cem": (),
@@ -213,19 +213,19 @@ def test_what_is_left_over_is_told_and_nothing_else() -> None:
 
 
 def test_going_on_keeps_everybody() -> None:
-    found = of(one("ada"), one("guest.ipynb")).all()
-    assert [(f.student, f.upload_notes) for f in found] == [
+    submissions = of(one("ada"), one("guest.ipynb")).all()
+    assert [(f.student, f.upload_notes) for f in submissions] == [
         ("ada", ()), ("guest", ("left over: no student in the class list has this name or number",))
     ]  # fmt: skip
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "submitted"
+    submitted = tmp_path / "submitted"
     for path in "Ada King_5_assignsubmission_file_/week_5.ipynb", "team/a.ipynb", "team/b.ipynb", "ben.ipynb":
-        (made / path).parent.mkdir(exist_ok=True, parents=True)
-        (made / path).write_text("{}")
-    return made
+        (submitted / path).parent.mkdir(exist_ok=True, parents=True)
+        (submitted / path).write_text("{}")
+    return submitted
 
 
 def mapped(folder: Path, *lines: str) -> list[Submission]:
@@ -236,19 +236,23 @@ def mapped(folder: Path, *lines: str) -> list[Submission]:
 
 def test_a_map_wins(folder: Path) -> None:
     """Over a name that fits another student, and for one notebook of a folder; a shell's completion is understood."""
-    found = mapped(folder, "ben.ipynb,ada", f"{folder}/Ada King_5_assignsubmission_file_/,cem", "team/b.ipynb,ben")
-    made = of(*found)
-    assert {one.student: one.path for one in made.found} == {
+    submissions = mapped(
+        folder, "ben.ipynb,ada", f"{folder}/Ada King_5_assignsubmission_file_/,cem", "team/b.ipynb,ben"
+    )
+    matches = of(*submissions)
+    assert {hand_in.student: hand_in.path for hand_in in matches.found} == {
         "ada": folder / "ben.ipynb",
         "ben": folder / "team/b.ipynb",
         "cem": folder / "Ada King_5_assignsubmission_file_/week_5.ipynb",
     }
-    assert not made.strangers and not made.absent
+    assert not matches.strangers and not matches.absent
 
 
 def test_a_map_chooses_among_the_hand_ins_of_a_student(folder: Path) -> None:
-    (found,) = of(*mapped(folder, "team/a.ipynb,ben")[1:]).found
-    assert found.path == folder / "team/a.ipynb" and found.upload_notes == ("2 hand-ins; team counts, not ben.ipynb",)
+    (hand_in,) = of(*mapped(folder, "team/a.ipynb,ben")[1:]).found
+    assert hand_in.path == folder / "team/a.ipynb" and hand_in.upload_notes == (
+        "2 hand-ins; team counts, not ben.ipynb",
+    )
 
 
 @pytest.mark.parametrize(
@@ -281,5 +285,5 @@ def test_what_is_no_map(tmp_path: Path) -> None:
 
 def test_the_class_is_the_roster_and_the_manifest() -> None:
     people = {"ada": {"last_name": "Other"}, "dot": {"first_name": "Dot", "last_name": "Matrix", "tag": "ddd"}}
-    found = roster.of([ADA], people)
-    assert found == [ADA, Student("dot", "Matrix", "Dot")] and found[1].name == "Dot Matrix"
+    students = roster.of([ADA], people)
+    assert students == [ADA, Student("dot", "Matrix", "Dot")] and students[1].name == "Dot Matrix"

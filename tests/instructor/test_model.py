@@ -32,9 +32,9 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name: str) -> None:
-    (program, given), words = REFUSED[name]
+    (program, specs), words = REFUSED[name]
     with pytest.raises(UserError) as caught:
-        Assignment(program, given)
+        Assignment(program, specs)
     for word in words:
         assert word in str(caught.value)
 
@@ -64,8 +64,8 @@ def test_refused_fields(fields: dict, word: str) -> None:
     ],
 )
 def test_any_task_any_ranks_and_two_runs_can_be_assigned(program: str, fault: str) -> None:
-    made = Assignment(program, (fault,))
-    assert made.source != made.solution and ("Ranks" in made.source) == (program == "data_parallel")
+    assignment = Assignment(program, (fault,))
+    assert assignment.source != assignment.solution and ("Ranks" in assignment.source) == (program == "data_parallel")
 
 
 def test_name_of_files() -> None:

@@ -22,11 +22,11 @@ STRANGE = {b"caf\xe9": "caf\\xe9", b"bell\x07": "bell\\x07", b"two\nlines": "two
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """One folder and one file of each name."""
-    made, place = tasks.load(NAME).original(), tmp_path / "submitted"
+    notebook, place = tasks.load(NAME).original(), tmp_path / "submitted"
     for name in STRANGE:
-        hand_in(place, os.fsdecode(name), made, NAME)
-        (place / os.fsdecode(b"file-" + name + b".ipynb")).write_text(json.dumps(made))
-    hand_in(place, "ada", made, NAME)
+        hand_in(place, os.fsdecode(name), notebook, NAME)
+        (place / os.fsdecode(b"file-" + name + b".ipynb")).write_text(json.dumps(notebook))
+    hand_in(place, "ada", notebook, NAME)
     return place
 
 
@@ -62,8 +62,8 @@ def test_a_class_with_strange_names_has_a_whole_table(folder: Path, tmp_path: Pa
 
 def test_half_an_emoji_in_a_notebook_is_said(tmp_path: Path) -> None:
     original = tasks.load(NAME).original()
-    made = json.loads(json.dumps(original))
-    cell(made, "program-training")["source"] = ["%%program Training\n", "# \ud83d\n"]
-    hand_in(tmp_path, "ada", made, NAME)
-    one = read(find(tmp_path, NAME)[0], original)
-    assert "lone surrogates" in one.problem and one.digest
+    notebook = json.loads(json.dumps(original))
+    cell(notebook, "program-training")["source"] = ["%%program Training\n", "# \ud83d\n"]
+    hand_in(tmp_path, "ada", notebook, NAME)
+    handed_in = read(find(tmp_path, NAME)[0], original)
+    assert "lone surrogates" in handed_in.problem and handed_in.digest

@@ -48,8 +48,8 @@ def test_a_good_one_has_no_problem() -> None:
     ],
 )
 def test_problems(name: str, result: Result, word: str) -> None:
-    found = problems(steps(**{name: result}))
-    assert len(found) == 1 and word in found[0]
+    messages = problems(steps(**{name: result}))
+    assert len(messages) == 1 and word in messages[0]
 
 
 def test_something_was_not_graded() -> None:
@@ -77,16 +77,16 @@ def test_a_proof_without_grading_is_none(draft: Assignment) -> None:
 
 
 def test_json(draft: Assignment) -> None:
-    found = json.loads(json.dumps(written_proof(draft).to_json(), allow_nan=False))
-    assert found["ok"] and found["points"]["half_repairs"] == {A: 2.1, B: 2.1}
-    assert {step["kind"] for step in found["graded"]} == {"full", "broken", "half"}
+    document = json.loads(json.dumps(written_proof(draft).to_json(), allow_nan=False))
+    assert document["ok"] and document["points"]["half_repairs"] == {A: 2.1, B: 2.1}
+    assert {step["kind"] for step in document["graded"]} == {"full", "broken", "half"}
 
 
 def test_title_that_tells(draft: Assignment) -> None:
     """Found before anything is run."""
-    told = Assignment("mlp", (B,), title="The case of the double softmax")
+    assignment = Assignment("mlp", (B,), title="The case of the double softmax")
     with pytest.raises(UserError, match=r"gives the answer away.*loss/double_softmax"):
-        prove(told)
+        prove(assignment)
 
 
 @pytest.mark.slow
@@ -97,6 +97,6 @@ def test_one_hides_the_other() -> None:
     hidden = sights["optimizer/lr_too_high"]
     assert hidden.hidden_by == [B]
     assert f"{B} masks optimizer/lr_too_high" in hidden.problem and "`loss_curve.diverged > 0.5`" in hidden.problem
-    seen = look(Assignment("mlp", (A, B), seed=7))
-    assert [sight.problem for sight in seen] == ["", ""]
-    assert all(number > 0.5 for sight in seen for sign in sight.signs for number in sign.together)
+    plain = look(Assignment("mlp", (A, B), seed=7))
+    assert [sight.problem for sight in plain] == ["", ""]
+    assert all(number > 0.5 for sight in plain for sign in sight.signs for number in sign.together)

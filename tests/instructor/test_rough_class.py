@@ -51,24 +51,24 @@ FIRST = {"bea": ESCAPES, "cal": FILES, "dov": MEMORY, "eli": TEXT, "flo": STAYS,
 
 
 def notebook(text: str) -> dict:
-    made, parts = json.loads(build(load(NAME), "student")), split(text)
+    student, parts = json.loads(build(load(NAME), "student")), split(text)
     for section in SECTIONS:
-        cell(made, f"program-{section.lower()}")["source"] = [f"%%program {section}\n", parts[section]]
-    return made
+        cell(student, f"program-{section.lower()}")["source"] = [f"%%program {section}\n", parts[section]]
+    return student
 
 
 @pytest.fixture
 def accounts(monkeypatch: pytest.MonkeyPatch) -> list[Account]:
     """What the supervisors report of every run."""
-    kept: list[Account] = []
+    reports: list[Account] = []
     through = worker._through_zygote
 
     def keep(*given) -> Account:
-        kept.append(through(*given))
-        return kept[-1]
+        reports.append(through(*given))
+        return reports[-1]
 
     monkeypatch.setattr(worker, "_through_zygote", keep)
-    return kept
+    return reports
 
 
 @pytest.mark.slow
@@ -84,33 +84,36 @@ def test_a_rough_class(
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     exercise = load(NAME)
-    given = exercise.handed_out
-    rough = {name: text.replace("FOLDER", str(tmp_path)) + given for name, text in FIRST.items()}
+    handed_out = exercise.handed_out
+    rough = {name: text.replace("FOLDER", str(tmp_path)) + handed_out for name, text in FIRST.items()}
     for name, text in rough.items():
         hand_in(folder, name, notebook(text), NAME)
     hand_in(folder, "zoe", build(exercise, "solution"), NAME)
     before = {path: path.read_bytes() for path in folder.rglob("*.ipynb")}
-    allowed = sorted({one.name for text in rough.values() for one in outside(text, given)})
+    allowed = sorted({entry.name for text in rough.values() for entry in outside(text, handed_out)})
 
-    kept = f"--csv {tmp_path}/book.csv --json {tmp_path}/all.json --results {tmp_path}/kept --draw 3".split()
+    options = f"--csv {tmp_path}/book.csv --json {tmp_path}/all.json --results {tmp_path}/kept --draw 3".split()
     allow = [part for name in allowed for part in ("--allow", name)]
-    run = bugzoo("grade", str(folder), "--assignment", NAME, *kept, *allow)
+    run = bugzoo("grade", str(folder), "--assignment", NAME, *options, *allow)
 
     assert run.code == 0, run.err
-    found = {one["student"]: one for one in json.loads((tmp_path / "all.json").read_text())["students"]}
+    students = {entry["student"]: entry for entry in json.loads((tmp_path / "all.json").read_text())["students"]}
     earned = dict.fromkeys(FIRST, 0.0) | {"zoe": sum(exercise.points)}
-    assert {name: one["points"] for name, one in found.items()} == earned
-    assert {name for name, one in found.items() if one["state"] == "passed"} == {"zoe"}
-    assert found["bea"]["repair"]["checks"][0]["saw"].endswith("ValueError in line 1:  =HYPERLINK(1).")
+    assert {name: entry["points"] for name, entry in students.items()} == earned
+    assert {name for name, entry in students.items() if entry["state"] == "passed"} == {"zoe"}
+    assert students["bea"]["repair"]["checks"][0]["saw"].endswith("ValueError in line 1:  =HYPERLINK(1).")
     assert {path: path.read_bytes() for path in folder.rglob("*.ipynb")} == before
 
-    shown = [run.out, run.err, *(path.read_text() for path in (tmp_path / "kept").rglob("*.json"))]
-    shown += [(tmp_path / "book.csv").read_text(), *(json.dumps(one, ensure_ascii=False) for one in found.values())]
-    assert not [text for text in shown if any(mark in text for mark in ("\x1b", "\x9b", "\x07", "\\u001b", "\\u009b"))]
+    texts = [run.out, run.err, *(path.read_text() for path in (tmp_path / "kept").rglob("*.json"))]
+    texts += [
+        (tmp_path / "book.csv").read_text(),
+        *(json.dumps(entry, ensure_ascii=False) for entry in students.values()),
+    ]
+    assert not [text for text in texts if any(mark in text for mark in ("\x1b", "\x9b", "\x07", "\\u001b", "\\u009b"))]
     cells = [value for line in csv.reader((tmp_path / "book.csv").read_text().splitlines()) for value in line]
     assert not [value for value in cells if value.startswith(("=", "+", "@"))]
 
     assert not list(temporary.glob("bugzoo-*"))
-    assert not [one for warm in psutil.Process().children() for one in warm.children()]
+    assert not [entry for warm in psutil.Process().children() for entry in warm.children()]
     assert max(account.supervisor_mib for account in accounts) < OWN_MIB
     assert max(account.processor_s for account in accounts) < 1.4 * cores() * exercise.seconds

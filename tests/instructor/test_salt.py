@@ -28,15 +28,15 @@ def folder(tmp_path, small: Assignment, monkeypatch) -> Path:
 @pytest.fixture
 def salts(monkeypatch) -> list[str]:
     """The salt with which each submission was run."""
-    seen: list[str] = []
+    used: list[str] = []
     job_of = room.job_of
 
     def noted(*given, **more):
-        seen.append(salt.current())
+        used.append(salt.current())
         return job_of(*given, **more)
 
     monkeypatch.setattr(room, "job_of", noted)
-    return seen
+    return used
 
 
 def secret(folder: Path) -> str:

@@ -29,10 +29,10 @@ def look(folder: Path, text: str, made: dict[str, Any] | str | bytes, student: s
 
 
 def test_as_handed_out(tmp_path: Path, text: str, draft: Assignment) -> None:
-    one = look(tmp_path, text, text)
-    assert (one.problem, one.notes, one.student) == ("", (), "ada")
-    assert join(one.sections) == draft.source and one.answer == ANSWER and one.forms == ()
-    assert len(one.digest) == 64 and one.timestamp.startswith("20")
+    handed_in = look(tmp_path, text, text)
+    assert (handed_in.problem, handed_in.notes, handed_in.student) == ("", (), "ada")
+    assert join(handed_in.sections) == draft.source and handed_in.answer == ANSWER and handed_in.forms == ()
+    assert len(handed_in.digest) == 64 and handed_in.timestamp.startswith("20")
 
 
 BROKEN = {
@@ -51,18 +51,18 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_unreadable(tmp_path: Path, text: str, name: str) -> None:
     spoil, word = BROKEN[name]
-    one = look(tmp_path, text, spoil(text))
-    assert word in one.problem and not one.sections
+    handed_in = look(tmp_path, text, spoil(text))
+    assert word in handed_in.problem and not handed_in.sections
 
 
 def changed(text: str, edit: Any) -> dict[str, Any]:
-    made = json.loads(text)
-    edit(made)
-    return made
+    notebook = json.loads(text)
+    edit(notebook)
+    return notebook
 
 
 def without(name: str) -> Any:
-    return lambda made: made.update(cells=[one for one in made["cells"] if one["id"] != name])
+    return lambda made: made.update(cells=[entry for entry in made["cells"] if entry["id"] != name])
 
 
 def test_grader_cells_do_not_matter(tmp_path: Path, text: str) -> None:
@@ -74,12 +74,12 @@ def test_grader_cells_do_not_matter(tmp_path: Path, text: str) -> None:
     def doubled(made: dict[str, Any]) -> None:
         made["cells"].append(cell(made, "diagnosis"))
 
-    for number, (edit, said) in enumerate(
+    for number, (edit, note) in enumerate(
         [(edited, "'repair' was changed"), (without("repair"), "'repair' is missing"), (doubled, "2 cells are marked")]
     ):
-        one = look(tmp_path / str(number), text, changed(text, edit))
-        assert one.problem == "" and len(one.notes) == 1 and said in one.notes[0]
-        assert "does not count" in one.notes[0]
+        handed_in = look(tmp_path / str(number), text, changed(text, edit))
+        assert handed_in.problem == "" and len(handed_in.notes) == 1 and note in handed_in.notes[0]
+        assert "does not count" in handed_in.notes[0]
 
 
 def test_cells_that_do(tmp_path: Path, text: str) -> None:
@@ -91,7 +91,7 @@ def test_cells_that_do(tmp_path: Path, text: str) -> None:
         other["source"] = [*other["source"], "\nstep = 0\n"]
         made["cells"].append(other)
 
-    for number, (edit, said) in enumerate(
+    for number, (edit, message) in enumerate(
         [
             (without("diagnosis-answer"), "is missing; copy it"),
             (doubled, "keep one of them"),
@@ -99,19 +99,19 @@ def test_cells_that_do(tmp_path: Path, text: str) -> None:
             (two_trainings, "two cells begin with `%%program Training`"),
         ]
     ):
-        one = look(tmp_path / str(number), text, changed(text, edit))
-        assert said in one.problem and one.digest
+        handed_in = look(tmp_path / str(number), text, changed(text, edit))
+        assert message in handed_in.problem and handed_in.digest
 
 
 def test_out_of_order(tmp_path: Path, text: str) -> None:
-    one = look(tmp_path, text, changed(text, lambda made: made["cells"].reverse()))
-    assert list(one.sections) == list(SECTIONS)
-    assert one.problem == "" and "out of order" in one.notes[0]
+    handed_in = look(tmp_path, text, changed(text, lambda made: made["cells"].reverse()))
+    assert list(handed_in.sections) == list(SECTIONS)
+    assert handed_in.problem == "" and "out of order" in handed_in.notes[0]
 
 
 def test_another_assignment(tmp_path: Path, text: str) -> None:
-    made = changed(text, lambda made: made["metadata"]["bugzoo"].update(assignment="week_4"))
-    assert "another assignment ('week_4', 'week_3' was expected)" in look(tmp_path, text, made).problem
+    notebook = changed(text, lambda made: made["metadata"]["bugzoo"].update(assignment="week_4"))
+    assert "another assignment ('week_4', 'week_3' was expected)" in look(tmp_path, text, notebook).problem
 
 
 @pytest.mark.parametrize("grade_id", [["repair"], {"a": 1}, None, 7])
@@ -122,8 +122,8 @@ def test_strange_metadata(tmp_path: Path, text: str, grade_id: Any) -> None:
         cell(made, "repair")["metadata"]["nbgrader"]["grade_id"] = grade_id
         made["metadata"]["bugzoo"] = {"variant": [1]}
 
-    one = look(tmp_path, text, changed(text, spoil))
-    assert one.problem == "" and "'repair' is missing" in one.notes[0]
+    handed_in = look(tmp_path, text, changed(text, spoil))
+    assert handed_in.problem == "" and "'repair' is missing" in handed_in.notes[0]
 
 
 def test_whose(tmp_path: Path, text: str) -> None:
@@ -134,16 +134,16 @@ def test_whose(tmp_path: Path, text: str) -> None:
         (tmp_path / path).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / path).write_text(text)
     os.symlink(tmp_path / "cem.ipynb", tmp_path / "hal.ipynb")
-    found = {one.student: one for one in once_each(find(tmp_path, NAME))}
-    assert list(found) == ["ada", "ben", "cem", "dot", "eve", "fay", "gus", "hal"]
-    assert {name for name, one in found.items() if not one.problem} == {"ada", "ben", "cem", "gus"}
+    submissions = {handed_in.student: handed_in for handed_in in once_each(find(tmp_path, NAME))}
+    assert list(submissions) == ["ada", "ben", "cem", "dot", "eve", "fay", "gus", "hal"]
+    assert {name for name, handed_in in submissions.items() if not handed_in.problem} == {"ada", "ben", "cem", "gus"}
     for name, word in {
         "dot": "several",
         "eve": "no notebook",
         "fay": "keep the one that counts",
         "hal": "link",
     }.items():
-        assert word in found[name].problem
+        assert word in submissions[name].problem
 
 
 def test_no_plain_file(tmp_path: Path, text: str) -> None:
@@ -164,11 +164,11 @@ def test_a_program_of_several_ranks_comes_back_whole(tmp_path: Path) -> None:
     """Its Ranks are a cell like the others, in whatever order the cells stand; its number of processes comes with its text."""
     draft = Assignment("data_parallel", ("loop/stale_gradients",), title="Week 3")
     text = handout.build(draft, "student", key.answers(draft))
-    made = json.loads(text)
-    assert "ranks=2" in "".join(cell(made, "program-text")["source"])
-    assert "".join(cell(made, "program-ranks")["source"]).startswith("%%program Ranks after Settings\n")
-    one = look(tmp_path / "1", text, text)
-    assert (one.problem, one.notes) == ("", ()) and join(one.sections) == draft.source
+    notebook = json.loads(text)
+    assert "ranks=2" in "".join(cell(notebook, "program-text")["source"])
+    assert "".join(cell(notebook, "program-ranks")["source"]).startswith("%%program Ranks after Settings\n")
+    handed_in = look(tmp_path / "1", text, text)
+    assert (handed_in.problem, handed_in.notes) == ("", ()) and join(handed_in.sections) == draft.source
     other = look(tmp_path / "2", text, changed(text, lambda made: made["cells"].reverse()))
     assert join(other.sections) == draft.source and "out of order" in other.notes[0]
     without = changed(text, lambda made: made["cells"].remove(cell(made, "program-ranks")))

@@ -23,17 +23,17 @@ OPEN = ("numerics/log_at_step?step=40..60&eps=0",)
 
 def test_version_1_is_frozen() -> None:
     """These values may never change: a class of years ago has to come out the same."""
-    one = draw(SECRET, "week_3", "ada")
-    assert one.tag == "bb8e8a11197b"
-    assert one.pick("seed", 0, 9999, True) == 3530
-    assert settle(OPEN[0], one.pick) == "numerics/log_at_step?step=51&eps=0"
+    lot = draw(SECRET, "week_3", "ada")
+    assert lot.tag == "bb8e8a11197b"
+    assert lot.pick("seed", 0, 9999, True) == 3530
+    assert settle(OPEN[0], lot.pick) == "numerics/log_at_step?step=51&eps=0"
     assert draw(SECRET, "week_3", "ada", attempt=1).tag == "5906011e76a8"
 
 
 def test_everything_counts() -> None:
     words = [(SECRET, "week_3", "ada", 0), (SECRET + "x", "week_3", "ada", 0), (SECRET, "week_4", "ada", 0),
              (SECRET, "week_3", "ben", 0), (SECRET, "week_3", "ada", 1), (SECRET, "week_3a", "da", 0)]  # fmt: skip
-    assert len({draw(*one).tag for one in words}) == len(words)
+    assert len({draw(*arguments).tag for arguments in words}) == len(words)
     with pytest.raises(UserError, match="version 1"):
         draw(SECRET, "week_3", "ada", version=2)
 
@@ -62,49 +62,49 @@ def test_secret(tmp_path: Path) -> None:
     (tmp_path / "course.secret").write_text(f" {SECRET}\n")
     assert read_secret(str(tmp_path / "course.secret"), {}) == SECRET
     assert read_secret("COURSE", {"COURSE": SECRET}) == SECRET
-    for given, word in {"COURSE": "10 characters. At least 16", "NONE": "no such file and no such environment"}.items():
+    for name, word in {"COURSE": "10 characters. At least 16", "NONE": "no such file and no such environment"}.items():
         with pytest.raises(UserError, match=word):
-            read_secret(given, {"COURSE": "tooshort12"})
+            read_secret(name, {"COURSE": "tooshort12"})
 
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An assignment with variants for two students, on disk."""
     base = Assignment("mlp", tuple(map(settle, OPEN)), title="Week 4")
-    own = []
+    drafts = []
     for name in ("ada", "ben"):
-        drawn = draw(SECRET, base.name, name)
-        own.append(Own(Student(name, name.title()), variant(base, OPEN, drawn), drawn.tag))
-    return write(written_proof(base), tmp_path_factory.mktemp("variants") / "week_4", own)
+        lot = draw(SECRET, base.name, name)
+        drafts.append(Own(Student(name, name.title()), variant(base, OPEN, lot), lot.tag))
+    return write(written_proof(base), tmp_path_factory.mktemp("variants") / "week_4", drafts)
 
 
 def test_two_students(two: Path) -> None:
     """Other seeds, other parameters, other tickets; the notebooks hold a tag and nothing that names a student."""
-    made = {name: json.loads((two / f"student/{name}/week_4.ipynb").read_text()) for name in ("ada", "ben")}
-    about = {name: one["metadata"]["bugzoo"] for name, one in made.items()}
+    notebooks = {name: json.loads((two / f"student/{name}/week_4.ipynb").read_text()) for name in ("ada", "ben")}
+    about = {name: notebook["metadata"]["bugzoo"] for name, notebook in notebooks.items()}
     assert about["ada"]["ticket"] != about["ben"]["ticket"]
     assert about["ada"]["variant"]["tag"] != about["ben"]["variant"]["tag"]
     assert about["ada"]["variant"].keys() == {"version", "tag"}
-    for one in made.values():  # the packed program is any letters
-        one["cells"] = [cell for cell in one["cells"] if cell["id"] != "program-text"]
+    for notebook in notebooks.values():  # the packed program is any letters
+        notebook["cells"] = [cell for cell in notebook["cells"] if cell["id"] != "program-text"]
     for name, other in (("ben", "ada"), ("log_at", "ben")):  # as a word: among packed letters there may be any
-        assert not re.search(rf"\b{name}\b", json.dumps(made[other]).lower())
+        assert not re.search(rf"\b{name}\b", json.dumps(notebooks[other]).lower())
 
 
 def test_the_key_recovers_them(two: Path) -> None:
     task = AssignmentTask(key.read(two))
     for name in ("ada", "ben"):
-        own, answers = task.key.of(name)
-        (one,) = (one for one in find(two / "student", "week_4") if one.student == name)
-        one = read(one, task.original())
-        assert one.problem == "" and join(one.sections) == own.source != task.key.assignment.source
-        drawn = draw(SECRET, "week_4", name)
-        assert own.seed == drawn.pick("seed", 0, 9999, True) and one.tag == drawn.tag
+        assignment, answers = task.key.of(name)
+        (handed_in,) = (handed_in for handed_in in find(two / "student", "week_4") if handed_in.student == name)
+        handed_in = read(handed_in, task.original())
+        assert handed_in.problem == "" and join(handed_in.sections) == assignment.source != task.key.assignment.source
+        lot = draw(SECRET, "week_4", name)
+        assert assignment.seed == lot.pick("seed", 0, 9999, True) and handed_in.tag == lot.tag
         assert (
-            answers[0].spec == own.faults[0]
+            answers[0].spec == assignment.faults[0]
             and answers[0].cause == "a function outside its domain, such as log or sqrt"
         )
-        assert task.owner(name, one.tag) == (name, "")
+        assert task.owner(name, handed_in.tag) == (name, "")
     assert task.owner("ben", draw(SECRET, "week_4", "ada").tag) == (
         "ada",
         "it is the notebook that was drawn for ada",

@@ -46,9 +46,9 @@ def test_an_unknown_case():
 def test_nothing_that_the_candidate_gets_names_the_fault(fault):
     for program in fits(faults.load(fault))[:2]:
         case = deck.draw(1, fault, program)
-        shown = "\n".join([brief(case, 5), case.scenario.source, case.ticket]).lower()
+        text = "\n".join([brief(case, 5), case.scenario.source, case.ticket]).lower()
         for secret in (fault, fault.split("/")[1], case.fault.title.lower()):
-            assert secret not in shown, (program, secret)
+            assert secret not in text, (program, secret)
 
 
 @pytest.mark.slow
@@ -61,8 +61,8 @@ def test_what_can_be_drawn_is_what_is_proved(share):
             assert (case.scenario.source, case.scenario.facts) == (cell.source, cell.facts)
             assert case.scenario.specs == cell.specs and not case.scenario.settings and case.scenario.size == cell.size
             assert not impossible(fault, program) and program in fits(fault)
-    drawn = {(fault.id, program) for _, fault, program in map(deck.choose, range(300))}
-    assert len(drawn) > 40 and all(program in deck.programs_of(faults.load(name)) for name, program in drawn)
+    pairs = {(fault.id, program) for _, fault, program in map(deck.choose, range(300))}
+    assert len(pairs) > 40 and all(program in deck.programs_of(faults.load(name)) for name, program in pairs)
 
 
 @pytest.fixture
@@ -90,13 +90,13 @@ def test_what_cannot_be_graded_is_not_drawn(monkeypatch, nothing_known):
     ("failed", "title", "runs"), [("loss", "Loss on new data", 2), ("symptom", "What was wrong", 1)]
 )
 def test_a_file_is_judged_as_the_cell_was(monkeypatch, failed, title, runs):
-    seen = []
+    calls = []
 
     def grade(source, scenario, *, seeds, seconds):
-        seen.append(seeds)
+        calls.append(seeds)
         return Result("wrong", checks=[Check(failed, "wrong", "why")])
 
     monkeypatch.setattr(quick, "grade", grade)
     case = deck.draw(1734, "loss/double_softmax", "mlp")
     assert repair.grade(case, "")["why"] == f"{title}: why"
-    assert seen == [(734,), (734, 735, 736)][:runs]
+    assert calls == [(734,), (734, 735, 736)][:runs]

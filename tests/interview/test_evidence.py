@@ -16,13 +16,13 @@ from bugzoo.scenario import Scenario
 
 
 def test_the_list_is_that_of_the_views():
-    found = listed()
-    assert [one.number for one in found] == list(range(1, 19))
-    assert [(one.heading, one.name) for one in found[:-2]] == [
+    requests = listed()
+    assert [request.number for request in requests] == list(range(1, 19))
+    assert [(request.heading, request.name) for request in requests[:-2]] == [
         (heading, name) for heading, names in views.HEADINGS.items() for name in names
     ]
-    assert [one.about for one in found[:-2]] == [views.question(name) for name in views.names()]
-    assert [(one.heading, one.name) for one in found[-2:]] == [(BESIDES, TWIN), (BESIDES, PRINTED)]
+    assert [request.about for request in requests[:-2]] == [views.question(name) for name in views.names()]
+    assert [(request.heading, request.name) for request in requests[-2:]] == [(BESIDES, TWIN), (BESIDES, PRINTED)]
 
 
 def test_a_price_follows_from_what_a_view_needs():
@@ -48,7 +48,7 @@ def test_a_wrong_name_is_answered(typed, said):
 
 
 def test_a_name_and_its_number_are_one():
-    assert all(find(one.name) == find(str(one.number)) == one for one in listed())
+    assert all(find(request.name) == find(str(request.number)) == request for request in listed())
     assert find("loss_curve").name == "loss_curve", "also an instrument's name"
 
 
@@ -72,9 +72,9 @@ def test_an_interview_measures_what_an_exercise_does(in_one_run):
         assert here[name].why_not == reading.why_not, name
         assert set(here[name].numbers) == set(reading.numbers), name
         for row in views.rows(name):
-            one, other = row.value(here[name].numbers), row.value(reading.numbers)
-            if isinstance(one, float) and name not in VARY:
-                assert one == pytest.approx(other, rel=1e-3, abs=1e-6), row
+            first, other = row.value(here[name].numbers), row.value(reading.numbers)
+            if isinstance(first, float) and name not in VARY:
+                assert first == pytest.approx(other, rel=1e-3, abs=1e-6), row
 
 
 @pytest.mark.parametrize("name", views.names())
@@ -114,9 +114,9 @@ def test_further_runs_that_are_not_made_are_not_charged():
 
 def test_a_tensor_a_line():
     numbers = {"names": ["a", "b" * 90], "moments": ["after backward()"], "norms": [[1.0, math.nan]]}
-    head, columns, one, other = tables.text("gradients", numbers)
+    head, columns, first, second = tables.text("gradients", numbers)
     assert head == "gradient norm of each tensor:" and columns.split() == ["tensor", "after", "backward()"]
-    assert one.split() == ["a", "1"] and other.split()[1] == "-" and len(other) <= tables.WIDTH
+    assert first.split() == ["a", "1"] and second.split()[1] == "-" and len(second) <= tables.WIDTH
 
 
 @pytest.mark.parametrize("name", views.names())
@@ -164,9 +164,9 @@ def test_evidence_of_a_lost_process(tmp_path):
     scenario = Scenario("mlp", ("loop/stale_gradients",), seed=5)
     run = run_worker(scenario.job())
     run.readings = {}
-    found = {name: measure.combined(name, Reading(why_not="lost"), {}) for name in views.names()}
-    assert all(not reading.applies for reading in found.values())
-    evidence = Evidence(scenario, run, found, [])
+    readings = {name: measure.combined(name, Reading(why_not="lost"), {}) for name in views.names()}
+    assert all(not reading.applies for reading in readings.values())
+    evidence = Evidence(scenario, run, readings, [])
     assert "nothing to see" in evidence.ask(find("gradients")) and not evidence.unusual()
 
 

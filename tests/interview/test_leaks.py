@@ -26,19 +26,19 @@ def secrets(case: Case) -> set[str]:
     """Texts in lower case: id, stem in several spellings, title, and the causes that are right in a form."""
     fault, params = case.scenario.specs[0]
     stem = fault.id.rsplit("/", 1)[1]
-    found = {fault.id, fault.id.replace("/", "."), stem, stem.replace("_", " "), stem.replace("_", "-"), fault.title}
-    return {text.lower() for text in (found | set(table.right(fault.id, params))) - THINGS - {NOTHING}}
+    texts = {fault.id, fault.id.replace("/", "."), stem, stem.replace("_", " "), stem.replace("_", "-"), fault.title}
+    return {text.lower() for text in (texts | set(table.right(fault.id, params))) - THINGS - {NOTHING}}
 
 
 def told(case: Case, text: str) -> list[str]:
     """The secrets in a text that the program's own text does not have."""
-    said, source = text.lower(), case.scenario.source.lower()
-    return [secret for secret in sorted(secrets(case)) if secret in said and secret not in source]
+    lowercase, source = text.lower(), case.scenario.source.lower()
+    return [secret for secret in sorted(secrets(case)) if secret in lowercase and secret not in source]
 
 
 def typed(case: Case) -> list[str]:
     """What a curious candidate types: all evidence, steps, names that are not there, and a wrong guess."""
-    everything = [one.name for one in listed()]
+    everything = [request.name for request in listed()]
     wrong = "1" if table.right(case.fault.id, {})[0] else "2"
     return [
         *everything, "look batch 1", "look batch 99999", "look gradients 3", "fresh_gradient", "list", "more weights", "help",
@@ -51,11 +51,11 @@ def terminal(session: Session) -> str:
     reading, writing = os.pipe()
     os.write(writing, "\n".join([*typed(session.case), ""]).encode())
     os.close(writing)
-    said: list[str] = []
+    messages: list[str] = []
     with open(reading, encoding="utf-8") as stream:
-        Talk(session, Lines(stream), lambda text="", **_: said.append(str(text))).run()
+        Talk(session, Lines(stream), lambda text="", **_: messages.append(str(text))).run()
     offered = {cause.title for cause in session.causes() if cause}
-    lines = "\n".join(said).split("\n")
+    lines = "\n".join(messages).split("\n")
     return "\n".join(line for line in lines if re.sub(r"^ +\d+  ", "", line) not in offered)
 
 
@@ -63,18 +63,18 @@ def in_notebook(case: Case, evidence: Evidence, monkeypatch, capsys) -> str:
     """All that a notebook shows before its end, as text, and the options of its widgets."""
     monkeypatch.setattr(notebook, "collect", lambda scenario: evidence)
     monkeypatch.setattr(notebook, "draw", lambda seed: case)
-    shown: list = []
-    monkeypatch.setattr(widgets, "display", shown.append)
+    boxes: list = []
+    monkeypatch.setattr(widgets, "display", boxes.append)
     desk = notebook.Interview(5, case.seed)
     desk.close()  # before the first action it tells nothing
     desk.evidence()
-    for one in listed():
-        desk.ask(one.name)
+    for request in listed():
+        desk.ask(request.name)
     desk.program()
     with pytest.raises(UserError) as wrong:
         desk.ask("no such view")
     widgets.picker(desk)
-    options = [text for text, _ in shown[0].children[0].options]
+    options = [text for text, _ in boxes[0].children[0].options]
     return "\n".join([capsys.readouterr().out, repr(desk), str(wrong.value), *options])
 
 

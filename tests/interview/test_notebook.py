@@ -34,16 +34,18 @@ def test_nothing_done_ends_nothing_and_tells_nothing(desk, capsys):
     desk.diagnosis()
     desk.hand_in()
     desk.close()
-    said = capsys.readouterr().out
-    assert said.count("Not attempted") == 2 and "of 30 points" in said
-    assert not [name for name in NAMES if name in said + repr(desk) and name not in desk._session.case.scenario.source]
+    printed = capsys.readouterr().out
+    assert printed.count("Not attempted") == 2 and "of 30 points" in printed
+    assert not [
+        name for name in NAMES if name in printed + repr(desk) and name not in desk._session.case.scenario.source
+    ]
     assert record.interviews() == [], "a visit without a single action is not kept"
 
 
 def test_a_whole_visit_by_calls(desk, clock, capsys):
     desk.ask("gradients")
-    said = capsys.readouterr().out
-    assert "begin with a gradient other than 0: 1 (usual: 0 to 0.1)" in said and "layer1.weight" in said
+    printed = capsys.readouterr().out
+    assert "begin with a gradient other than 0: 1 (usual: 0 to 0.1)" in printed and "layer1.weight" in printed
     assert desk.budget().startswith("26 of 30")
     with pytest.raises(UserError, match="Did you mean gradients"):
         desk.ask("gradient")
@@ -55,15 +57,21 @@ def test_a_whole_visit_by_calls(desk, clock, capsys):
     assert desk.diagnose(right(desk), line=line, shows="gradients")
     assert "That is the cause" in capsys.readouterr().out
     tests = desk.tests()
-    desk.tell(next(i for i, text in enumerate(tests, 1) if text in {one.test for one in desk._case.fault.look_alikes}))
+    desk.tell(
+        next(
+            i
+            for i, text in enumerate(tests, 1)
+            if text in {look_alike.test for look_alike in desk._case.fault.look_alikes}
+        )
+    )
     desk._keep("", desk._case.scenario.base)
     assert "Saved" in capsys.readouterr().out
     desk._session._grade = lambda case, source: {"share": float("zero_grad" in source), "why": "", "checks": []}
     desk.hand_in()
     assert "is healthy" in capsys.readouterr().out
     desk.close()
-    said = capsys.readouterr().out
-    assert ID in said and desk._result["score"] == 1.0, desk._result["rows"]
+    printed = capsys.readouterr().out
+    assert ID in printed and desk._result["score"] == 1.0, desk._result["rows"]
     (row,) = record.interviews()
     assert row["status"] == "finished" and row["points"] == row["possible"]
     desk.close()
@@ -95,11 +103,13 @@ def test_a_wrong_guess_costs_and_a_wrong_number_does_not(desk, capsys):
 def test_a_step_is_shown_and_costs_a_further_run(desk, capsys):
     """The batch of step 7 is none that a run keeps by itself: it comes of a run that keeps it."""
     desk.ask("batch", step=7)
-    said = capsys.readouterr().out
-    assert "optimizer step of the batch shown: 7\n" in said and "20 of 30 points" in said
+    printed = capsys.readouterr().out
+    assert "optimizer step of the batch shown: 7\n" in printed and "20 of 30 points" in printed
     desk.ask("batch")
-    said = capsys.readouterr().out
-    assert "optimizer step of the batch shown: 1\n" in said and "20 of 30 points" in said, "the view itself was bought"
+    printed = capsys.readouterr().out
+    assert "optimizer step of the batch shown: 1\n" in printed and "20 of 30 points" in printed, (
+        "the view itself was bought"
+    )
     for step, message in ((217, "Choose from 1 to 216"), (0, "Choose from 1"), ("x", "is not an optimizer step")):
         with pytest.raises(UserError, match=message):
             desk.ask("batch", step=step)
@@ -109,17 +119,17 @@ def test_a_step_is_shown_and_costs_a_further_run(desk, capsys):
 
 
 def test_buttons_do_what_the_calls_do(desk, monkeypatch):
-    shown = []
-    monkeypatch.setattr(widgets, "display", shown.append)
+    boxes = []
+    monkeypatch.setattr(widgets, "display", boxes.append)
     monkeypatch.setattr(notebook, "headless", lambda: False)
     widgets.picker(desk)
-    which, step, row, seen = shown[0].children
+    which, step, row, answers = boxes[0].children
     ask, left = row.children
     assert which.value is None and ask.disabled and step.layout.display == "none"
     which.value = next(number for text, number in which.options if " gradients · " in text)
     assert "costs 4" in ask.description and step.layout.display == "none"
     ask.click()
-    text, picture = seen.children
+    text, picture = answers.children
     assert text.value.count("usual: 0 to 0.1") and bytes(picture.value).startswith(b"\x89PNG"), (
         "the picture of an exercise"
     )
@@ -131,23 +141,23 @@ def test_buttons_do_what_the_calls_do(desk, monkeypatch):
     assert "costs 10" in ask.description
     step.value = "fifty"
     ask.click()
-    assert "fifty&#x27; is not a step" in seen.children[0].value and "26 of 30" in left.value
+    assert "fifty&#x27; is not a step" in answers.children[0].value and "26 of 30" in left.value
 
     widgets.form(desk)
-    cause, line, shows, say, told, asked = shown[1].children
+    cause, line, shows, say, message, question = boxes[1].children
     say.click()
-    assert "Choose a cause" in told.value and not desk._session.diagnoses
+    assert "Choose a cause" in message.value and not desk._session.diagnoses
     shows.value = "gradients"
     cause.value, line.value = right(desk), "somewhere"
     assert shows.value == "gradients"
     say.click()
-    assert "not a line number" in told.value and not desk._session.diagnoses
+    assert "not a line number" in message.value and not desk._session.diagnoses
     line.value = "60"
     say.click()
-    assert "That is the cause" in told.value and say.disabled
-    given = desk._session.diagnoses[-1]
-    assert (given.line, given.evidence, given.test) == (60, "gradients", ""), "no test is chosen beforehand"
-    asked.children[1].index = 0
+    assert "That is the cause" in message.value and say.disabled
+    diagnosis = desk._session.diagnoses[-1]
+    assert (diagnosis.line, diagnosis.evidence, diagnosis.test) == (60, "gradients", ""), "no test is chosen beforehand"
+    question.children[1].index = 0
     assert desk._session.diagnoses[-1].test == desk.tests()[0]
 
 
@@ -181,5 +191,5 @@ def test_a_record_that_cannot_be_used_is_a_remark(desk, capsys, tmp_path, monkey
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "a file"))
     desk.ask("gradients")
     desk.close()
-    said = capsys.readouterr().out
-    assert said.count("Your progress is not saved") == 1 and "points" in said
+    printed = capsys.readouterr().out
+    assert printed.count("Your progress is not saved") == 1 and "points" in printed

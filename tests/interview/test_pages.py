@@ -29,16 +29,16 @@ class Terminal:
     def play(self, *typed: str) -> list[str]:
         """Return the screens: all that was said up to each prompt."""
         self.talk.session.deadline = time.monotonic() + 60
-        os.write(self._device, "".join(f"{one}\n" for one in (*typed, "done")).encode())
+        os.write(self._device, "".join(f"{line}\n" for line in (*typed, "done")).encode())
         ask, screens = self.talk.ask, []
 
         def asked(prompt: str) -> str:
             self._said, before = "", self._said
-            found = ask(prompt)
+            answer = ask(prompt)
             if before + self._said:  # nothing is asked for a command that was typed below a page
                 screens.append(before + self._said)
             self._said = ""
-            return found
+            return answer
 
         self.talk.ask = asked
         assert self.talk.run() == "finished"
@@ -69,9 +69,9 @@ def test_the_list_comes_in_pages_below_the_ticket(terminal, session):
         assert screen_lines(screen) <= 24, screen
         assert f"Ticket {session.case.ticket}: " in screen and report in " ".join(screen.split())
         assert "left, 30 of 30 points]" in screen
-    for shown in (screens[:3], screens[3:]):
-        every = "\n".join(shown)
-        assert [one.name for one in listed() if f"  {one.name}  " not in every] == [], "no view is left out"
+    for part in (screens[:3], screens[3:]):
+        every = "\n".join(part)
+        assert [request.name for request in listed() if f"  {request.name}  " not in every] == [], "no view is left out"
     assert all(line in screens[0] for line in HELP.splitlines())
 
 
@@ -111,11 +111,11 @@ def test_every_report_fits_above_a_page():
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_a_page_holds_whole_headings(columns):
     groups = pages.groups(listed(), ["gradients"], columns)
-    found = pages.pages(groups, 19)
-    assert all(len(page) <= 19 for page in found) and list(chain(*found)) == list(chain(*groups))
-    assert all(len(line) < columns for page in found for line in page)
-    assert sum("seen  gradients" in line for page in found for line in page) == 1
-    starts = [page[0] for page in found]
+    sheets = pages.pages(groups, 19)
+    assert all(len(page) <= 19 for page in sheets) and list(chain(*sheets)) == list(chain(*groups))
+    assert all(len(line) < columns for page in sheets for line in page)
+    assert sum("seen  gradients" in line for page in sheets for line in page) == 1
+    starts = [page[0] for page in sheets]
     if columns > 40:  # there a heading may be longer than a page
         assert all(start in {group[0] for group in groups} for start in starts)
     assert pages.pages([["a"] * 45], 19) == [["a"] * 19, ["a"] * 19, ["a"] * 7]
@@ -130,8 +130,8 @@ def test_a_page_is_never_higher_than_24_lines(monkeypatch):
 
 def test_a_step_that_is_no_number_is_answered(terminal, session):
     screens = terminal.play("batch -3", "look", "look batch fifty", "look batch 5 6")
-    said = "\n".join(screens)
-    assert "'-3' is not a step" in said and "`look` needs a name" in said and "'5 6' is not a step" in said
+    text = "\n".join(screens)
+    assert "'-3' is not a step" in text and "`look` needs a name" in text and "'5 6' is not a step" in text
     assert session.evidence.spent == 0
 
 

@@ -52,8 +52,8 @@ def test_a_whole_session_from_a_file(bugzoo, tmp_path, monkeypatch):  # noqa: F8
         (tmp_path / "answers.txt").write_text(answers)
         with open(tmp_path / "answers.txt") as file:
             monkeypatch.setattr(sys, "stdin", file)
-            said = bugzoo("interview", "--seed", str(SEED), "--folder", "case", "--minutes", "5", "--json")
-        return said.code, said.out, said.err
+            reply = bugzoo("interview", "--seed", str(SEED), "--folder", "case", "--minutes", "5", "--json")
+        return reply.code, reply.out, reply.err
 
     whole_session(tmp_path, talk)
 
@@ -189,6 +189,6 @@ def test_a_history_that_is_none(bugzoo, tmp_path, monkeypatch):  # noqa: F811
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "data"))
-    said = bugzoo("interview", "--seed", str(SEED), "--folder", "case")
-    assert said.code == 2 and "record.sqlite cannot be used" in said.err and "Traceback" not in said.err
+    reply = bugzoo("interview", "--seed", str(SEED), "--folder", "case")
+    assert reply.code == 2 and "record.sqlite cannot be used" in reply.err and "Traceback" not in reply.err
     assert not (tmp_path / "case").exists()

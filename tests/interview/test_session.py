@@ -99,9 +99,9 @@ def test_the_view_that_shows_it_gives_the_points(session, name, share):
     session.support(None, name, "")
     result = session.close("finished")
     assert points(result)["evidence before guess"] == round(rubric.EVIDENCE * share, 1)
-    (shown,) = [one for one in result["debrief"]["shown_by"] if one["view"] == "gradients"]
-    assert shown["opened"] == (name == "gradients")
-    assert "share of steps that begin with a gradient other than 0: 1 (usual: 0 to 0.1)" in shown["outside"]
+    (view,) = [row for row in result["debrief"]["shown_by"] if row["view"] == "gradients"]
+    assert view["opened"] == (name == "gradients")
+    assert "share of steps that begin with a gradient other than 0: 1 (usual: 0 to 0.1)" in view["outside"]
     assert any(RIGHT in line for line in result["debrief"]["checkup"]), "checkup would have named it"
 
 
@@ -170,20 +170,20 @@ def test_the_place_may_be_off_by_little(session):
     (first, last) = rubric.lines(session.case)[0]
     broken = session.case.scenario.source.splitlines()
     assert "for inputs, targets in train_loader" in "\n".join(broken[first - 4 : last + 3])
-    wanted = rubric.right(session.case)
+    answer = rubric.right(session.case)
     # what zeroes the gradients may stand anywhere in the loop: the lines of all accepted repairs count
     for line, share in ((last + NEAR, 1.0), (1, 0.0)):
-        given = rubric.Diagnosis(RIGHT, line=line, right=True)
-        assert rubric._place(session.case, wanted, given).points == rubric.PLACE * share
+        diagnosis = rubric.Diagnosis(RIGHT, line=line, right=True)
+        assert rubric._place(session.case, answer, diagnosis).points == rubric.PLACE * share
 
 
 def test_a_folder_that_exists_is_left_alone(session, tmp_path):
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "train.py").write_text("mine")
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "train.py").write_text("mine")
     with pytest.raises(UserError, match="exists"):
-        open_folder(session.case, mine, 5)
-    assert (mine / "train.py").read_text() == "mine"
+        open_folder(session.case, folder, 5)
+    assert (folder / "train.py").read_text() == "mine"
 
 
 def test_a_file_that_cannot_be_read_is_a_message(session, tmp_path):

@@ -60,8 +60,8 @@ def test_a_case_its_twin_and_its_panel_are_on_the_device(gpu, front_end, capsys:
 @pytest.mark.slow
 def test_the_running_script_has_the_device_and_the_legend_says_so(front_end, monkeypatch: pytest.MonkeyPatch) -> None:
     names: list[Any] = []
-    drawn = summary.picture
-    monkeypatch.setattr(summary, "picture", lambda *a, **k: (names.append(k["names"]), drawn(*a, **k))[1])
+    original = summary.picture
+    monkeypatch.setattr(summary, "picture", lambda *a, **k: (names.append(k["names"]), original(*a, **k))[1])
     curve = lab.Curve(range(1, 81), [1.0] * 80, [1.0] * 80, {"loss": 1.0})
     view = lab.LiveView(META, healthy=curve, pace=0).show().start()
     assert view.result.outcome == "finished"
@@ -69,13 +69,13 @@ def test_the_running_script_has_the_device_and_the_legend_says_so(front_end, mon
     table = view._bundle()["text/plain"]
     assert "this run, on meta: finished" in table and "healthy, recorded on the CPU: finished" in table
     assert names[-1] == ("broken, on meta", "healthy, recorded on the CPU")
-    legend = {one.name for one in view.widgets.chart.figure.data}
+    legend = {trace.name for trace in view.widgets.chart.figure.data}
     smooth = "(mean of the last 3 steps)"
     assert {f"this run, on meta {smooth}", f"healthy, recorded on the CPU {smooth}"} <= legend
     view = lab.LiveView(TEXT, healthy=curve, pace=0).show().start()
     assert view.result.outcome == "finished" and "this run: finished" in view._bundle()["text/plain"]
     assert names[-1] == ("broken", "healthy"), "on a CPU nothing is said"
-    assert {f"this run {smooth}", f"healthy {smooth}"} <= {one.name for one in view.widgets.chart.figure.data}
+    assert {f"this run {smooth}", f"healthy {smooth}"} <= {trace.name for trace in view.widgets.chart.figure.data}
 
 
 def test_a_twin_of_the_same_device_is_no_recorded_one(front_end) -> None:
@@ -87,24 +87,24 @@ def test_a_twin_of_the_same_device_is_no_recorded_one(front_end) -> None:
 
 
 def test_a_view_says_where_it_was_measured(capsys: pytest.CaptureFixture) -> None:
-    for text, said in ((META, True), (TEXT, False)):
+    for text, expected in ((META, True), (TEXT, False)):
         lab.look("loss_curve", lab.LiveView(text).start().result)
-        assert ("  measured on meta\n" in capsys.readouterr().out) is said
+        assert ("  measured on meta\n" in capsys.readouterr().out) is expected
 
 
 def test_a_figure_of_a_lesson_has_the_device_below_it(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    for used, said in (("cuda", "on cuda\n"), ("cpu", "")):
+    for used, expected in (("cuda", "on cuda\n"), ("cpu", "")):
         monkeypatch.setattr(device, "_used", used)
         lab.picture(Figure())
-        assert capsys.readouterr().out == said
+        assert capsys.readouterr().out == expected
 
 
 def test_a_curve_laid_over_a_drawn_one_says_where_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
     names: list[Any] = []
-    drawn = drawing_picture.figure
-    monkeypatch.setattr(drawing_picture, "figure", lambda *a: (names.append(list(a[2])), drawn(*a))[1])
-    asked = read_drawing("Draw.\n\nstep: 1, 2, 3\nloss: 0 to 1", "here")
+    original = drawing_picture.figure
+    monkeypatch.setattr(drawing_picture, "figure", lambda *a: (names.append(list(a[2])), original(*a))[1])
+    question = read_drawing("Draw.\n\nstep: 1, 2, 3\nloss: 0 to 1", "here")
     for used, name in (("cuda", "healthy, on cuda"), ("cpu", "healthy")):
         monkeypatch.setattr(device, "_used", used)
-        Drawing(asked).reveal([1, 2, 3], [0.5, 0.2, 0.1], "healthy")
+        Drawing(question).reveal([1, 2, 3], [0.5, 0.2, 0.1], "healthy")
         assert names[-1] == [name]

@@ -38,13 +38,13 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_as_text_saved_and_restored(capsys: pytest.CaptureFixture) -> None:
-    asked = lab.draw("07/one_batch")
+    drawing = lab.draw("07/one_batch")
     assert capsys.readouterr().out.splitlines() == [
         "Draw the loss on this one batch over 200 steps.",
         "  loss (nats) at step 1, 60 and 200, from 0.0001 to 1",
         "  call say(0.01, 0.01, 0.01), with your three values, before you run the cell with the result",
     ]
-    assert asked.say(0.7, "0,1", "1e-2") == "Saved: 0.7, 0.1, 0.01. The cell with the result comes back to it."
+    assert drawing.say(0.7, "0,1", "1e-2") == "Saved: 0.7, 0.1, 0.01. The cell with the result comes back to it."
     assert record.kept("drawing", "07/one_batch") == KEPT
     again = lab.draw("07/one_batch")
     assert again.said == (0.7, 0.1, 0.01) and not again.revealed, "a new kernel knows it"
@@ -62,36 +62,36 @@ def test_as_text_saved_and_restored(capsys: pytest.CaptureFixture) -> None:
     ],
 )
 def test_a_guess_that_is_none_is_told_and_not_saved(values, said) -> None:
-    asked = lab.draw("07/one_batch")
+    drawing = lab.draw("07/one_batch")
     with pytest.raises(UserError, match=said):
-        asked.say(*values)
-    assert asked.said == () and record.kept("drawing", "07/one_batch") is None
+        drawing.say(*values)
+    assert drawing.said == () and record.kept("drawing", "07/one_batch") is None
 
 
 def test_it_is_revealed_in_one_sentence_and_locked(capsys: pytest.CaptureFixture) -> None:
-    asked = lab.draw("07/one_batch")
-    asked.say(0.7, 0.2, 0.01)
+    drawing = lab.draw("07/one_batch")
+    drawing.say(0.7, 0.2, 0.01)
     capsys.readouterr()
-    asked.reveal(STEPS, torch.tensor([0.69, 0.0041, 1e-6]), "the healthy model")
+    drawing.reveal(STEPS, torch.tensor([0.69, 0.0041, 1e-6]), "the healthy model")
     assert capsys.readouterr().out == "At step 60 you drew 0.2; it was 0.0041.\n"
-    asked.reveal({"an old optimizer": (STEPS, [0.69, 0.68, 0.7]), "half": ([1, 50, 70], [0.6, 0.4, 0.2])})
+    drawing.reveal({"an old optimizer": (STEPS, [0.69, 0.68, 0.7]), "half": ([1, 50, 70], [0.6, 0.4, 0.2])})
     assert capsys.readouterr().out == (
         "At step 60 you drew 0.2; it was 0.0041 (the healthy model), 0.68 (an old optimizer) and 0.3 (half).\n"
     )
-    asked.reveal(STEPS, [0.69, 0.5, 0.4], "half")
-    assert "0.5 (half)" in capsys.readouterr().out and len(asked.curves) == 3, "the cell once more"
-    assert "stays" in asked.say(0.1, 0.1, 0.1) and asked.said == (0.7, 0.2, 0.01)
+    drawing.reveal(STEPS, [0.69, 0.5, 0.4], "half")
+    assert "0.5 (half)" in capsys.readouterr().out and len(drawing.curves) == 3, "the cell once more"
+    assert "stays" in drawing.say(0.1, 0.1, 0.1) and drawing.said == (0.7, 0.2, 0.01)
     again = lab.draw("07/one_batch")
     assert again.revealed and "stays" in again.say(0.1, 0.1, 0.1), "a new kernel does not unlock it"
     assert record.kept("drawing", "07/one_batch")["said"] == [0.7, 0.2, 0.01]
 
 
 def test_without_a_guess_the_curve_is_shown_all_the_same(capsys: pytest.CaptureFixture) -> None:
-    asked = lab.draw("07/one_batch")
+    drawing = lab.draw("07/one_batch")
     capsys.readouterr()
-    asked.reveal(STEPS, [0.69, 0.004, 0.001])
+    drawing.reveal(STEPS, [0.69, 0.004, 0.001])
     assert capsys.readouterr().out == "You drew nothing before the run. At step 60 it was 0.004.\n"
-    assert "already seen" in asked.say(0.5, 0.5, 0.5)
+    assert "already seen" in drawing.say(0.5, 0.5, 0.5)
     assert lab.draw("07/one_batch").say(0.5, 0.5, 0.5).startswith("Saved"), "the cell once more: for the next run"
 
 
@@ -106,40 +106,40 @@ def test_without_a_guess_the_curve_is_shown_all_the_same(capsys: pytest.CaptureF
     ],
 )
 def test_a_run_that_ends_early_or_is_lost(x, y, said, capsys: pytest.CaptureFixture) -> None:
-    asked = lab.draw("07/one_batch")
-    asked.say(0.7, 0.1, 0.01)
-    asked.reveal(x, y)
+    drawing = lab.draw("07/one_batch")
+    drawing.say(0.7, 0.1, 0.01)
+    drawing.reveal(x, y)
     assert capsys.readouterr().out.endswith(f"At step 60 you drew 0.1; {said}\n")
-    drawing_picture.figure(asked.asked, asked.said, asked.curves).canvas.draw()
+    drawing_picture.figure(drawing.asked, drawing.said, drawing.curves).canvas.draw()
 
 
 def test_a_curve_that_is_none_is_told_and_locks_nothing() -> None:
-    asked = lab.draw("07/one_batch")
-    for x, y, said in (
+    drawing = lab.draw("07/one_batch")
+    for x, y, message in (
         (STEPS, [1, 2], "has 3 x-values and 2 y-values"),
         (STEPS, None, "as many"),
         ("ab", "cd", "not numbers"),
     ):
-        with pytest.raises(UserError, match=said):
-            asked.reveal(x, y)
+        with pytest.raises(UserError, match=message):
+            drawing.reveal(x, y)
     with pytest.raises(UserError, match="not numbers"):
-        asked.reveal({"a": 3})
-    assert not asked.revealed and asked.curves == {}
+        drawing.reveal({"a": 3})
+    assert not drawing.revealed and drawing.curves == {}
 
 
 def test_an_older_record_that_does_not_fit_is_left_out() -> None:
-    for kept in (
+    for entry in (
         KEPT | {"at": [1.0, 50.0, 200.0]}, KEPT | {"said": [0.7, 0.1, 7.0]}, KEPT | {"said": [0.7]}, KEPT | {"said": "abc"},
         KEPT | {"said": None}, {"said": [0.7, 0.1, 0.01]}, {},
     ):  # fmt: skip
-        record.keep("drawing", "07/one_batch", kept)
-        assert lab.draw("07/one_batch").said == (), kept
+        record.keep("drawing", "07/one_batch", entry)
+        assert lab.draw("07/one_batch").said == (), entry
 
 
 def test_sliders_move_the_line_and_a_button_saves_it(front_end) -> None:
-    asked = lab.draw("07/one_batch")
-    face = asked.face
-    assert [one.description for one in face.sliders] == ["at step 1", "at step 60", "at step 200"]
+    drawing = lab.draw("07/one_batch")
+    face = drawing.face
+    assert [control.description for control in face.sliders] == ["at step 1", "at step 60", "at step 200"]
     line, layout = face.figure.data[0], face.figure.layout
     assert list(line.x) == [1, 60, 200] and list(line.y) == [0.01] * 3, "flat in the middle: it suggests nothing"
     assert (layout.xaxis.title.text, layout.yaxis.title.text) == ("step", "loss (nats)")
@@ -149,64 +149,66 @@ def test_sliders_move_the_line_and_a_button_saves_it(front_end) -> None:
     assert line.y[1] == 0.2 and updates(front_end)[-1]["style_data"] == {"y": [[0.01, 0.2, 0.01]]}, (
         "redrawn as it moves"
     )
-    assert asked.said == () and record.kept("drawing", "07/one_batch") is None, "only the button saves"
+    assert drawing.said == () and record.kept("drawing", "07/one_batch") is None, "only the button saves"
     face.sliders[0].value = 5
     assert line.y[0] == 1, "no further than the axis"
     face.button.click()
-    assert asked.said == (1, 0.2, 0.01) and "Saved: 1, 0.2, 0.01." in face.told.value
+    assert drawing.said == (1, 0.2, 0.01) and "Saved: 1, 0.2, 0.01." in face.told.value
     again = lab.draw("07/one_batch")
-    assert [one.value for one in again.face.sliders] == pytest.approx([1, 0.2, 0.01])
+    assert [control.value for control in again.face.sliders] == pytest.approx([1, 0.2, 0.01])
     assert "what you drew before" in again.face.told.value and not again.face.button.disabled
     again.reveal(STEPS, [0.7, 0.1, 0.01])
-    assert all(one.disabled for one in (*again.face.sliders, again.face.button))
-    assert all(one.disabled for one in lab.draw("07/one_batch").face.sliders), "and after a restart"
+    assert all(control.disabled for control in (*again.face.sliders, again.face.button))
+    assert all(control.disabled for control in lab.draw("07/one_batch").face.sliders), "and after a restart"
 
 
 def test_a_press_carries_what_was_moved_in_the_blink_before_it(front_end) -> None:
-    asked = lab.draw("07/one_batch")
-    asked.face.carried.box.value = '{"at0": 0.6912, "at1": 0.05, "at2": 9}'
-    asked.face.button.click()
-    assert asked.said == (0.691, 0.05, 1)
-    assert [one.value for one in asked.face.sliders] == [0.691, 0.05, 1], "a number typed beside a slider moves it"
-    assert list(asked.face.figure.data[0].y) == [0.691, 0.05, 1], "and the line"
-    asked.face.carried.box.value = '{"at0": null, "at1": 0.05, "at2": 0.05}'  # a readout that is no number
-    asked.face.button.click()
-    assert asked.said == (0.691, 0.05, 0.05), "its slider counts"
+    drawing = lab.draw("07/one_batch")
+    drawing.face.carried.box.value = '{"at0": 0.6912, "at1": 0.05, "at2": 9}'
+    drawing.face.button.click()
+    assert drawing.said == (0.691, 0.05, 1)
+    assert [slider.value for slider in drawing.face.sliders] == [0.691, 0.05, 1], (
+        "a number typed beside a slider moves it"
+    )
+    assert list(drawing.face.figure.data[0].y) == [0.691, 0.05, 1], "and the line"
+    drawing.face.carried.box.value = '{"at0": null, "at1": 0.05, "at2": 0.05}'  # a readout that is no number
+    drawing.face.button.click()
+    assert drawing.said == (0.691, 0.05, 0.05), "its slider counts"
 
 
 def test_a_linear_axis_with_units(front_end) -> None:
-    asked = lab.draw("07/seconds")
-    face = asked.face
-    assert [one.description for one in face.sliders] == ["at time 0.5 s", "at time 1 s", "at time 1.5 s"]
-    assert [one.value for one in face.sliders] == [0, 0, 0] and face.figure.layout.yaxis.type == "linear"
+    drawing = lab.draw("07/seconds")
+    face = drawing.face
+    assert [slider.description for slider in face.sliders] == ["at time 0.5 s", "at time 1 s", "at time 1.5 s"]
+    assert [slider.value for slider in face.sliders] == [0, 0, 0] and face.figure.layout.yaxis.type == "linear"
     face.sliders[0].value = -0.5
     face.button.click()
-    asked.reveal([0.5, 1, 1.5], [0, -0.25, 1])
-    assert asked.told() == "At time 1 s you drew 0; it was -0.25."
+    drawing.reveal([0.5, 1, 1.5], [0, -0.25, 1])
+    assert drawing.told() == "At time 1 s you drew 0; it was -0.25."
 
 
 def test_a_plot_that_comes_late_is_sent_the_line(front_end) -> None:
-    asked = lab.draw("07/one_batch")
-    asked.face.sliders[2].value = 0.05
+    drawing = lab.draw("07/one_batch")
+    drawing.face.sliders[2].value = 0.05
     front_end.clear()
-    asked.face.figure._handle_custom_msg({"ready": True}, [])
+    drawing.face.figure._handle_custom_msg({"ready": True}, [])
     (sent,) = updates(front_end)
     assert sent["style_data"]["y"] == [[0.01, 0.01, 0.05]], "with its points"
 
 
 def test_the_picture_has_both_axes_and_every_curve() -> None:
-    asked = lab.draw("07/one_batch").asked
+    question = lab.draw("07/one_batch").asked
     curves = {"healthy": (STEPS, np.array([0.7, 0.01, 1e-6])), "old": (STEPS, np.array([3.0, 0.0, np.nan]))}
-    figure = drawing_picture.figure(asked, (0.7, 0.1, 0.01), curves)
+    figure = drawing_picture.figure(question, (0.7, 0.1, 0.01), curves)
     (ax,) = figure.axes
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_yscale()) == ("step", "loss (nats)", "log")
-    assert [one.get_text() for one in ax.get_legend().get_texts()] == ["you drew", "healthy", "old"]
+    assert [artist.get_text() for artist in ax.get_legend().get_texts()] == ["you drew", "healthy", "old"]
     low, high = ax.get_ylim()
     assert low < 1e-6 and high > 3, "a curve that leaves the axis is seen"
-    assert len({one.get_linestyle() for one in ax.lines}) == 3, "readable without color vision"
+    assert len({artist.get_linestyle() for artist in ax.lines}) == 3, "readable without color vision"
     assert figure.patch.get_alpha() == 0 and 110 * figure.get_figheight() <= 420
-    bare = drawing_picture.figure(asked, (), curves).axes[0]
-    assert [one.get_text() for one in bare.get_legend().get_texts()] == ["healthy", "old"]
+    bare = drawing_picture.figure(question, (), curves).axes[0]
+    assert [artist.get_text() for artist in bare.get_legend().get_texts()] == ["healthy", "old"]
 
 
 def test_an_unknown_drawing() -> None:

@@ -37,19 +37,19 @@ class Kernel:
 
     def end(self, message: str, seconds: float = 60) -> tuple[str, list[dict]]:
         """(printed text and error, every message) of a cell, once the kernel is idle again."""
-        text, seen, end = "", [], time.monotonic() + seconds
+        text, messages, end = "", [], time.monotonic() + seconds
         while time.monotonic() < end:
             got = self.client.get_iopub_msg(timeout=max(1, end - time.monotonic()))
             if got["parent_header"].get("msg_id") != message:
                 continue
-            seen.append(got)
+            messages.append(got)
             content = got["content"]
             if got["msg_type"] == "stream":
                 text += content["text"]
             elif got["msg_type"] == "error":
                 text += f"{content['ename']}: {content['evalue']}"
             elif got["msg_type"] == "status" and content["execution_state"] == "idle":
-                return text, seen
+                return text, messages
         raise AssertionError(f"the cell did not end within {seconds} s; it said: {text}")
 
     def run(self, code: str) -> str:
@@ -59,9 +59,9 @@ class Kernel:
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
     home = tmp_path_factory.mktemp("kernel")
-    own = {"IPYTHONDIR": str(home), "BUGZOO_DATA": str(home / "data"), "OMP_NUM_THREADS": "1"}
+    variables = {"IPYTHONDIR": str(home), "BUGZOO_DATA": str(home / "data"), "OMP_NUM_THREADS": "1"}
     manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=str(Path(home)), env=os.environ | own)
+    manager.start_kernel(cwd=str(Path(home)), env=os.environ | variables)
     try:
         kernel = Kernel(manager)
         assert kernel.run(SETUP) == ""
@@ -106,34 +106,34 @@ def test_interrupting_another_cell_leaves_the_run_alone(kernel: Kernel) -> None:
 
 
 def test_run_pressed_twice_starts_one_run(kernel: Kernel) -> None:
-    said = kernel.run(
+    printed = kernel.run(
         "view = lab.LiveView(SICK, show_twin=False, pace=200).show()\n"
         "view.widgets.run.click(); view.widgets.run.click()\n"
         "first = view._engine\n"
         "print(view.result.outcome, view._engine is first, len(view.points))"
     )
-    assert said.split() == ["non_finite", "True", "216"]
+    assert printed.split() == ["non_finite", "True", "216"]
 
 
 def test_a_run_that_prints_a_lot_floods_nothing(kernel: Kernel) -> None:
     text = "for i in range(200_000):\n    print('x' * 80)\nprint('the end')\n"
     begin = kernel.begin(f"view = lab.LiveView({text!r}).show().start()\nprint(len(view.result.stdout))")
-    said, messages = kernel.end(begin)
-    assert 900_000 < int(said) < 1_200_000, "the beginning and the end are kept, a mebibyte in all"
+    printed, messages = kernel.end(begin)
+    assert 900_000 < int(printed) < 1_200_000, "the beginning and the end are kept, a mebibyte in all"
     assert len(messages) < 300
     assert kernel.run("print(view.result.stdout.rstrip()[-7:])").strip() == "the end"
 
 
 def test_a_crash_shows_its_own_lines_and_the_next_run_works(kernel: Kernel) -> None:
-    said = kernel.run("view = lab.LiveView('x = 1\\nraise ValueError(\"seven\")\\n').show().start()\nview.wait()\n"
+    text = kernel.run("view = lab.LiveView('x = 1\\nraise ValueError(\"seven\")\\n').show().start()\nview.wait()\n"
                       "while 'seven' not in view.widgets.status.value: time.sleep(0.05)\n"
                       "print(view.result.outcome, 'bugzoo/' in view.widgets.status.value)\n"
                       "view.restart(SICK.source); print(view.result.outcome)")  # fmt: skip
-    assert said.split() == ["crashed", "False", "non_finite"]
+    assert text.split() == ["crashed", "False", "non_finite"]
 
 
 def test_sliders_move_while_a_run_goes_on_and_count_from_the_next(kernel: Kernel) -> None:
-    said = kernel.run(
+    printed = kernel.run(
         "panel = lab.break_it(SICK, pace=100)\n"
         "panel.twin_toggle.value = False\n"
         "panel.view.widgets.run.click()\n"
@@ -144,13 +144,13 @@ def test_sliders_move_while_a_run_goes_on_and_count_from_the_next(kernel: Kernel
         "panel.view.widgets.run.click()\n"
         "print(panel.result.outcome, 'seed = 4' in panel.result.source)"
     )
-    assert said.split() == ["non_finite", "True", "finished", "True"]
+    assert printed.split() == ["non_finite", "True", "finished", "True"]
 
 
 def test_a_run_behind_a_paused_one_says_so_instead_of_waiting_for_ever(kernel: Kernel) -> None:
     kernel.run("one = lab.LiveView(SICK, show_twin=False, pause_at=3).start(); one.wait_pause()")
-    said = kernel.run("two = lab.LiveView(SICK, show_twin=False).start(); two.result")
-    assert said.startswith("UserError") and "paused. Press Resume or Stop" in said
+    printed = kernel.run("two = lab.LiveView(SICK, show_twin=False).start(); two.result")
+    assert printed.startswith("UserError") and "paused. Press Resume or Stop" in printed
     assert kernel.run("one.stop(); print(two.result.outcome)").strip() == "non_finite"
 
 
@@ -158,8 +158,8 @@ def test_a_run_behind_a_paused_one_says_so_instead_of_waiting_for_ever(kernel: K
 def test_a_run_behind_one_that_the_cell_holds_gets_its_turn(kernel: Kernel) -> None:
     # a learner who skips the cell between: the first run stands still while a cell computes, and this cell waits for it
     kernel.run("one = lab.LiveView(SICK, show_twin=False, pace=100).start()")
-    said = kernel.run("two = lab.LiveView(SICK, show_twin=False, pause_at=3).start(); print(two.wait_pause(30))")
-    assert said.strip() == "True"
+    printed = kernel.run("two = lab.LiveView(SICK, show_twin=False, pause_at=3).start(); print(two.wait_pause(30))")
+    assert printed.strip() == "True"
     kernel.run("two.stop(); two.wait(); one = lab.LiveView(SICK, show_twin=False, pace=100).start()")
     begin = kernel.begin("print(lab.LiveView(SICK, show_twin=False).start().result.outcome, one.state)")
     assert kernel.end(begin, 30)[0].split() == ["non_finite", "ended"]
@@ -179,11 +179,11 @@ def test_a_run_that_the_page_starts_goes_on_without_another_cell(tmp_path: Path)
         kernel = Kernel(manager)
         later = "get_ipython().kernel.io_loop.call_later(0.5, view._seen)"
         kernel.run(SETUP + "view = lab.live(SICK, show_twin=False)\n" + later)
-        said, end = "", time.monotonic() + 60
-        while "not finite" not in said and time.monotonic() < end:  # no cell asks: it would let the run go on
+        status, end = "", time.monotonic() + 60
+        while "not finite" not in status and time.monotonic() < end:  # no cell asks: it would let the run go on
             content = kernel.client.get_iopub_msg(timeout=60)["content"]
-            said = str(content.get("data", {}).get("state", {}).get("value", ""))
-        assert "not finite" in said
+            status = str(content.get("data", {}).get("state", {}).get("value", ""))
+        assert "not finite" in status
         kernel.client.stop_channels()
     finally:
         manager.shutdown_kernel(now=True)
@@ -193,13 +193,13 @@ def test_a_run_that_the_page_starts_goes_on_without_another_cell(tmp_path: Path)
 def test_a_notebook_computes_with_one_thread_as_the_texts_were_measured(
     tmp_path: Path, extra: dict[str, str], wanted: str
 ) -> None:
-    own = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    variables = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=str(tmp_path), env=own | extra | {"BUGZOO_DATA": str(tmp_path)})
+    manager.start_kernel(cwd=str(tmp_path), env=variables | extra | {"BUGZOO_DATA": str(tmp_path)})
     try:
         kernel = Kernel(manager)
-        said = kernel.run("import torch\nfrom bugzoo import lab\nprint(torch.get_num_threads())")
-        assert said.strip() == wanted
+        printed = kernel.run("import torch\nfrom bugzoo import lab\nprint(torch.get_num_threads())")
+        assert printed.strip() == wanted
         kernel.client.stop_channels()
     finally:
         manager.shutdown_kernel(now=True)

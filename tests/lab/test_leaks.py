@@ -17,15 +17,15 @@ def test_views_and_files_name_no_fault(front_end, monkeypatch) -> None:
     view.start()
     run = view.result
     view.wait()
-    seen = [
+    texts = [
         repr(view),
         repr(view.case.label),
         view.case.file,
         view.widgets.status.value,
         str(view._bundle()["text/plain"]),
     ]
-    seen += [repr(run), run.file, repr(sorted(view.objects)), repr(lab.Hints(("a", "b", "c"), ticket=scenario.ticket))]
-    for text in seen:
+    texts += [repr(run), run.file, repr(sorted(view.objects)), repr(lab.Hints(("a", "b", "c"), ticket=scenario.ticket))]
+    for text in texts:
         assert not _named(text), text
 
 

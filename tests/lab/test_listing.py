@@ -11,10 +11,10 @@ from bugzoo.syntax import source_lines
 def test_a_program_is_listed_from_its_code_on(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     case = Scenario(program)
     lab.lines(case)
-    shown, whole = capsys.readouterr().out.splitlines(), source_lines(case.source)
-    first = int(shown[0][:4])
-    assert whole[first - 1].startswith(("import ", "from ")) and shown[0][6:] == whole[first - 1]
-    assert [row[6:] for row in shown] == whole[first - 1 :] and int(shown[-1][:4]) == len(whole)
+    rows, whole = capsys.readouterr().out.splitlines(), source_lines(case.source)
+    first = int(rows[0][:4])
+    assert whole[first - 1].startswith(("import ", "from ")) and rows[0][6:] == whole[first - 1]
+    assert [row[6:] for row in rows] == whole[first - 1 :] and int(rows[-1][:4]) == len(whole)
 
 
 @pytest.mark.parametrize(

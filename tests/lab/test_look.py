@@ -31,12 +31,12 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_the_view_asked_for_is_printed_and_returned(run, measured, capsys: pytest.CaptureFixture) -> None:
-    seen = lab.look("weights", run)
+    rows = lab.look("weights", run)
     assert measured == ["weights"], "and no other one"
-    assert seen["parameter tensors"] == len(list(run.namespace["model"].parameters()))
+    assert rows["parameter tensors"] == len(list(run.namespace["model"].parameters()))
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == f"weights: {views.question('weights')}"
-    assert len(rest) == len(seen) and all(any(label in line for line in rest) for label in seen)
+    assert len(rest) == len(rows) and all(any(label in line for line in rest) for label in rows)
     assert lab.look("loss_curve", run)["optimizer steps"] == len(run.trace.loss)
 
 
@@ -48,24 +48,24 @@ def test_a_step_of_the_batch_view(run, capsys: pytest.CaptureFixture) -> None:
 
 @pytest.mark.slow
 def test_its_picture_is_shown_if_there_is_a_front_end(run, front_end, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list = []
+    pictures: list = []
     monkeypatch.setattr(lab, "kernel", lambda: "one")
-    monkeypatch.setattr("IPython.display.display", lambda *what, **_: shown.extend(what))
+    monkeypatch.setattr("IPython.display.display", lambda *what, **_: pictures.extend(what))
     lab.look("weights", run)
-    [picture] = shown
+    [picture] = pictures
     assert isinstance(picture, Image) and picture.data.startswith(b"\x89PNG")
     monkeypatch.setenv("BUGZOO_WIDGETS", "0")
     lab.look("weights", run)
-    assert shown == [picture], "text only without a front end"
+    assert pictures == [picture], "text only without a front end"
 
 
 @pytest.mark.parametrize("name", ["weigths", "", "parameter_audit", None, 3])
 def test_an_unknown_view_is_told_with_all_that_there_are(run, measured, name) -> None:
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as error:
         lab.look(name, run)
-    assert str(told.value).startswith(f"There is no view named {name!r}.") and measured == []
-    assert all(one in str(told.value) for one in views.names())
-    assert ("Did you mean `lab.look('weights', run)`?" in str(told.value)) is (name == "weigths")
+    assert str(error.value).startswith(f"There is no view named {name!r}.") and measured == []
+    assert all(view in str(error.value) for view in views.names())
+    assert ("Did you mean `lab.look('weights', run)`?" in str(error.value)) is (name == "weigths")
 
 
 def test_what_is_not_a_run_is_told(measured) -> None:
@@ -98,8 +98,8 @@ def test_a_step_without_a_meaning_is_told(run, measured, name, step, said) -> No
 
 
 def test_a_run_that_lost_its_objects_shows_what_is_left(run, capsys: pytest.CaptureFixture) -> None:
-    seen = lab.look("loss_curve", replace(run, namespace={}))
-    assert seen["optimizer steps"] == len(run.trace.loss) and "loss_curve:" in capsys.readouterr().out
+    rows = lab.look("loss_curve", replace(run, namespace={}))
+    assert rows["optimizer steps"] == len(run.trace.loss) and "loss_curve:" in capsys.readouterr().out
 
 
 def test_an_exercise_shows_a_view_in_the_same_words(run, capsys: pytest.CaptureFixture) -> None:

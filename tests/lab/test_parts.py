@@ -39,10 +39,10 @@ def test_changes_are_kept_until_the_line_is_in(front_end) -> None:
     assert "question about the test is still open" in form.face.told.value
     form.line()
     form.last.button.click()
-    told = form.last.told.value
+    message = form.last.told.value
     assert (
-        "It lacks a line and a test. Add it above, keep it, and hand in again." in told
-        and "nothing is graded yet" in told
+        "It lacks a line and a test. Add it above, keep it, and hand in again." in message
+        and "nothing is graded yet" in message
     )
     assert record.first_diagnosis("Z-302") is None
     form.face.test.value, form.face.sure.value = "A", 80
@@ -95,9 +95,9 @@ def test_a_first_part_that_cannot_be_kept() -> None:
 def test_without_a_front_end_no_cause_is_named(capsys, monkeypatch) -> None:
     monkeypatch.setenv("BUGZOO_WIDGETS", "0")
     made("Z-305").show().line()
-    said = capsys.readouterr().out
-    assert "form.asked(cause)" in said and "form.hand_in(place=<line>" in said
-    assert not [cause for cause in CAUSES if cause in said]
+    printed = capsys.readouterr().out
+    assert "form.asked(cause)" in printed and "form.hand_in(place=<line>" in printed
+    assert not [cause for cause in CAUSES if cause in printed]
 
 
 def test_of_two_forms_each_names_its_finding_and_both_are_needed(front_end) -> None:
@@ -125,5 +125,5 @@ def test_of_two_forms_each_names_its_finding_and_both_are_needed(front_end) -> N
     assert "this is practice" in second.last.told.value
     second.face.button.click()
     assert "What you change now is practice" in second.face.told.value
-    assert [one["place"] for one in record.first_diagnoses(tickets)] == [1, 1]
+    assert [diagnosis["place"] for diagnosis in record.first_diagnoses(tickets)] == [1, 1]
     assert record.first_diagnoses(("Z-306/1", "Z-306/3")) is None

@@ -31,10 +31,10 @@ def notebook() -> Notebook:
 @pytest.fixture
 def displayed(monkeypatch: pytest.MonkeyPatch) -> list:
     """What a kernel would send to the page."""
-    shown: list = []
+    objects: list = []
     monkeypatch.setattr(lab, "kernel", lambda: "one")
-    monkeypatch.setattr("IPython.display.display", lambda *what, **_: shown.extend(what))
-    return shown
+    monkeypatch.setattr("IPython.display.display", lambda *what, **_: objects.extend(what))
+    return objects
 
 
 def test_the_values_of_the_sliders_reach_the_call_when_run_is_pressed(front_end, notebook, capsys) -> None:
@@ -80,11 +80,11 @@ def test_a_slider_reaches_both_ends_and_begins_at_the_start(front_end, given, ki
 
 
 def test_run_is_locked_while_the_call_runs(front_end) -> None:
-    seen: list = []
-    play = lab.play(lambda items: seen.append((play.button.disabled, play.told.value)), items=(1, 9, 5))
+    states: list = []
+    play = lab.play(lambda items: states.append((play.button.disabled, play.told.value)), items=(1, 9, 5))
     play.button.click()
-    [(locked, told)] = seen
-    assert locked and "running" in told and not play.button.disabled
+    [(locked, message)] = states
+    assert locked and "running" in message and not play.button.disabled
 
 
 @pytest.mark.parametrize("shell", [None, SimpleNamespace(showtraceback=lambda *_, **__: None)])

@@ -74,24 +74,24 @@ def test_a_number_is_read_in_each_usual_form(typed, value) -> None:
     "typed", ["ln 2", "", "  ", "nan", "inf", "1e999", "1,000,000", "0.7 nats", "1_0", "٣", None, True, [1]]
 )
 def test_anything_else_is_told_and_costs_no_try(typed) -> None:
-    asked = lab.quick_check("07/bits")
+    check = lab.quick_check("07/bits")
     with pytest.raises(UserError, match=r"Type digits, such as 0\.7, 0,7 or 1e-3; this cost no try"):
-        asked.answer(typed)
-    assert asked.tries == [] and record.kept("quick check", "07/bits") is None
+        check.answer(typed)
+    assert check.tries == [] and record.kept("quick check", "07/bits") is None
 
 
 def test_a_number_is_predicted_and_revealed(capsys: pytest.CaptureFixture) -> None:
-    asked = lab.predict("07/first_loss")
+    prediction = lab.predict("07/first_loss")
     assert "call say(0.7), with your number" in capsys.readouterr().out
-    told = asked.say("0,50")
-    assert told == "Saved: 0.5. The cell with the result comes back to it."
+    message = prediction.say("0,50")
+    assert message == "Saved: 0.5. The cell with the result comes back to it."
     assert lab.predict("07/first_loss").said == "0.5", "a new kernel knows it"
     capsys.readouterr()
-    asked.reveal("0.70 in step 1")
+    prediction.reveal("0.70 in step 1")
     assert capsys.readouterr().out.splitlines() == [
         "You said: 0.5", "Half is the probability.", "It was: 0.693 (0.70 in step 1)", "ln 2: each class gets half.",
     ]  # fmt: skip
-    assert "stays" in asked.say(0.7) and asked.said == "0.5"
+    assert "stays" in prediction.say(0.7) and prediction.said == "0.5"
     assert record.kept("prediction", "07/first_loss") == {"said": "0.5", "revealed": True, "right": False}
 
 
@@ -105,26 +105,26 @@ def test_a_number_is_predicted_and_revealed(capsys: pytest.CaptureFixture) -> No
     ],
 )
 def test_each_number_has_its_reply(said, lines, capsys: pytest.CaptureFixture) -> None:
-    asked = lab.predict("07/first_loss")
+    prediction = lab.predict("07/first_loss")
     if said is not None:
-        asked.say(said)
+        prediction.say(said)
     capsys.readouterr()
-    asked.reveal()
+    prediction.reveal()
     assert capsys.readouterr().out.splitlines() == lines
     assert record.kept("prediction", "07/first_loss")["right"] is (said == 0.713)
 
 
 def test_a_number_in_a_field(front_end) -> None:
-    asked = lab.predict("07/first_loss")
-    field, button = asked.choice.field, asked.choice.button
-    assert field.value == "" and asked.said == ""
+    prediction = lab.predict("07/first_loss")
+    field, button = prediction.choice.field, prediction.choice.button
+    assert field.value == "" and prediction.said == ""
     field.value = "ln 2"
-    assert asked.said == "", "only the button answers"
+    assert prediction.said == "", "only the button answers"
     button.click()
-    assert asked.said == ""
+    assert prediction.said == ""
     field.value = "0,7"
     button.click()
-    assert asked.said == "0.7"
+    assert prediction.said == "0.7"
     again = lab.predict("07/first_loss")
     assert again.choice.field.value == "0.7"
     again.reveal()
@@ -132,17 +132,17 @@ def test_a_number_in_a_field(front_end) -> None:
 
 
 def test_a_field_says_what_it_does_not_understand_and_counts_what_it_does(front_end) -> None:
-    asked = lab.quick_check("07/bits")
-    for typed, told, tries in (("<b>", "&lt;b&gt;&#x27; is not a number", []), ("", "There is no number yet", [])):
-        asked.choice.field.value = typed
-        asked.choice.button.click()
-        assert told in asked.told.value and asked.tries == tries
-    asked.choice.field.value = "2"
-    asked.choice.button.click()
-    assert "Not quite (2): one." in asked.told.value and not asked.solved
-    asked.choice.field.value = "1.0"
-    asked.choice.button.click()
-    assert "Right (1): yes." in asked.told.value and asked.solved
+    check = lab.quick_check("07/bits")
+    for typed, message, tries in (("<b>", "&lt;b&gt;&#x27; is not a number", []), ("", "There is no number yet", [])):
+        check.choice.field.value = typed
+        check.choice.button.click()
+        assert message in check.told.value and check.tries == tries
+    check.choice.field.value = "2"
+    check.choice.button.click()
+    assert "Not quite (2): one." in check.told.value and not check.solved
+    check.choice.field.value = "1.0"
+    check.choice.button.click()
+    assert "Right (1): yes." in check.told.value and check.solved
     assert record.kept("quick check", "07/bits") == {"tries": ["2", "1"], "solved": True}
 
 
@@ -151,17 +151,17 @@ def right_letters(question) -> str:
 
 
 def test_match_as_text(capsys: pytest.CaptureFixture) -> None:
-    asked = lab.quick_check("07/classes")
-    shown = capsys.readouterr().out
-    assert "  1. ln 2\n" in shown and "a) " in shown and 'check.answer("aaa")' in shown and "exp" not in shown
-    right = right_letters(asked.question)
+    check = lab.quick_check("07/classes")
+    printed = capsys.readouterr().out
+    assert "  1. ln 2\n" in printed and "a) " in printed and 'check.answer("aaa")' in printed and "exp" not in printed
+    right = right_letters(check.question)
     swapped = right[1] + right[0] + right[2]
-    assert asked.answer(swapped) == "Not quite: 1 of 3 are right." and not asked.solved
-    assert asked.answer("aaa") == "Not quite: 1 of 3 are right."
-    assert asked.answer(f" {right[0].upper()}, {right[1]} {right[2]}") == "Right: exp(loss) is the number of classes."
+    assert check.answer(swapped) == "Not quite: 1 of 3 are right." and not check.solved
+    assert check.answer("aaa") == "Not quite: 1 of 3 are right."
+    assert check.answer(f" {right[0].upper()}, {right[1]} {right[2]}") == "Right: exp(loss) is the number of classes."
     assert record.kept("quick check", "07/classes") == {"tries": [swapped, "aaa", right], "solved": True}
     again = lab.quick_check("07/classes")
-    assert again.solved and again.question.rights == asked.question.rights, "after a restart as before"
+    assert again.solved and again.question.rights == check.question.rights, "after a restart as before"
     again.answer("aaa")
     assert record.kept("quick check", "07/classes")["solved"], "once solved, it stays solved"
 
@@ -180,79 +180,79 @@ def test_match_as_text(capsys: pytest.CaptureFixture) -> None:
     ],
 )
 def test_wrong_letters_are_told_and_cost_no_try(name, given, said) -> None:
-    asked = lab.quick_check(f"07/{name}")
+    check = lab.quick_check(f"07/{name}")
     with pytest.raises(UserError, match=said):
-        asked.answer(given)
-    assert asked.tries == [] and record.kept("quick check", f"07/{name}") is None
+        check.answer(given)
+    assert check.tries == [] and record.kept("quick check", f"07/{name}") is None
 
 
 def test_match_by_lists(front_end) -> None:
-    asked = lab.quick_check("07/classes")
-    lists, button = asked.choice.lists, asked.choice.button
-    assert [one.value for one in lists] == [""] * 3, "nothing is preselected"
+    check = lab.quick_check("07/classes")
+    lists, button = check.choice.lists, check.choice.button
+    assert [dropdown.value for dropdown in lists] == [""] * 3, "nothing is preselected"
     assert [label for label, _ in lists[0].options][1:] == [
-        f"{letter}) {right}" for letter, right in zip("abc", asked.question.rights, strict=True)
+        f"{letter}) {right}" for letter, right in zip("abc", check.question.rights, strict=True)
     ]
-    right = right_letters(asked.question)
+    right = right_letters(check.question)
     lists[0].value = right[0]
     button.click()
-    assert "Choose one for ln 10 first" in asked.told.value and asked.tries == []
-    for one in lists[1:]:
-        one.value = right[0]
+    assert "Choose one for ln 10 first" in check.told.value and check.tries == []
+    for dropdown in lists[1:]:
+        dropdown.value = right[0]
     button.click()
-    assert "1 of 3 are right" in asked.told.value and "exp" not in asked.told.value
-    for one, letter in zip(lists, right, strict=True):
-        one.value = letter
+    assert "1 of 3 are right" in check.told.value and "exp" not in check.told.value
+    for dropdown, letter in zip(lists, right, strict=True):
+        dropdown.value = letter
     button.click()
-    assert "Right: exp(loss)" in asked.told.value and asked.solved and asked.tries[-1] == right
+    assert "Right: exp(loss)" in check.told.value and check.solved and check.tries[-1] == right
 
 
 def right_order(question) -> str:
-    return "".join("abcdefgh"[question.shown.index(one)] for one in question.asked.items)
+    return "".join("abcdefgh"[question.shown.index(line)] for line in question.asked.items)
 
 
 def test_order_as_text(capsys: pytest.CaptureFixture) -> None:
-    asked = lab.quick_check("07/parts")
-    shown = capsys.readouterr().out
-    assert "  a) " in shown and 'check.answer("abcd")' in shown and "gradients" not in shown
-    right = right_order(asked.question)
+    check = lab.quick_check("07/parts")
+    printed = capsys.readouterr().out
+    assert "  a) " in printed and 'check.answer("abcd")' in printed and "gradients" not in printed
+    right = right_order(check.question)
     assert right != "abcd", "it is never shown in order"
-    assert asked.answer(right[1] + right[0] + right[2:]) == "Not quite: 2 of 3 pairs of neighbors are in order."
-    assert asked.answer(right[::-1]) == "Not quite: 0 of 3 pairs of neighbors are in order."
-    assert asked.answer(right) == "Right: A step needs gradients." and asked.solved
+    assert check.answer(right[1] + right[0] + right[2:]) == "Not quite: 2 of 3 pairs of neighbors are in order."
+    assert check.answer(right[::-1]) == "Not quite: 0 of 3 pairs of neighbors are in order."
+    assert check.answer(right) == "Right: A step needs gradients." and check.solved
     assert lab.quick_check("07/parts").solved
 
 
 def test_order_by_buttons_up_and_down(front_end, monkeypatch: pytest.MonkeyPatch) -> None:
     focused: list = []
     monkeypatch.setattr(w.Button, "focus", lambda button: focused.append(button))
-    asked = lab.quick_check("07/parts")
-    ups, downs, texts = asked.choice.ups, asked.choice.downs, asked.choice.texts
+    check = lab.quick_check("07/parts")
+    ups, downs, texts = check.choice.ups, check.choice.downs, check.choice.texts
 
     def lines() -> list[str]:
-        return [one.value for one in texts]
+        return [text.value for text in texts]
 
     start = lines()
-    assert ups[0].disabled and downs[-1].disabled and not any(one.disabled for one in (*ups[1:], *downs[:-1]))
-    asked.choice.button.click()
-    assert asked.tries == ["abcd"] and "Not quite" in asked.told.value
+    assert ups[0].disabled and downs[-1].disabled and not any(button.disabled for button in (*ups[1:], *downs[:-1]))
+    check.choice.button.click()
+    assert check.tries == ["abcd"] and "Not quite" in check.told.value
     downs[0].click()
     assert [line[2:] for line in bare(lines())] == [bare(start)[place][2:] for place in (1, 0, 2, 3)]
-    assert focused == [downs[1]] and asked.told.value == "", "the focus goes with the line"
+    assert focused == [downs[1]] and check.told.value == "", "the focus goes with the line"
     ups[1].click()
     assert lines() == start and focused[1:] == [downs[0]], "at the top the line can only go down"
     downs[2].click()
     assert focused[2:] == [ups[3]], "and at the end only up"
     ups[3].click()
     assert lines() == start
-    wanted = right_order(asked.question)
+    letters = right_order(check.question)
     order = list("abcd")
-    for place, letter in enumerate(wanted):  # as a learner sorts: each line up to its place
+    for place, letter in enumerate(letters):  # as a learner sorts: each line up to its place
         for at in range(order.index(letter), place, -1):
             ups[at].click()
             order[at - 1], order[at] = order[at], order[at - 1]
-    asked.choice.button.click()
-    assert asked.tries[-1] == wanted and "Right: A step" in asked.told.value
+    check.choice.button.click()
+    assert check.tries[-1] == letters and "Right: A step" in check.told.value
     assert "<code>backward</code>" in lines()[1]
 
 
@@ -269,9 +269,9 @@ def test_lines_stand_in_the_same_places_each_time() -> None:
 
 def test_an_older_record_of_another_kind_of_question_is_left_out() -> None:
     record.keep("prediction", "07/first_loss", {"said": "a", "revealed": True, "right": True})
-    asked = lab.predict("07/first_loss")
-    assert asked.said == ""
-    asked.reveal()
+    prediction = lab.predict("07/first_loss")
+    assert prediction.said == ""
+    prediction.reveal()
     record.keep("quick check", "07/parts", {"tries": ["b", "abcd"], "solved": True})
     assert lab.quick_check("07/parts").tries == ["abcd"]
     record.keep("quick check", "07/bits", {"solved": False})

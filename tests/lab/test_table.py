@@ -35,9 +35,9 @@ class Cells(HTMLParser):
 
 
 def test_causes_that_look_alike_are_joined_whatever_the_order_of_their_checks(capsys) -> None:
-    made = lab.table(SAID, quiet=("no", "fine"))
-    assert made.checks == ("clipping", "two samples", "print")
-    assert made.groups[0] == (("rate too high", "rate too low"), ("no", "stuck", "fine")) and len(made.groups) == 2
+    table = lab.table(SAID, quiet=("no", "fine"))
+    assert table.checks == ("clipping", "two samples", "print")
+    assert table.groups[0] == (("rate too high", "rate too low"), ("no", "stuck", "fine")) and len(table.groups) == 2
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split("   ")[0].strip() == "cause" and [line.split("  ")[0] for line in lines[1:]] == [
         "rate too high", "rate too low", "a nan in <x>",
@@ -47,20 +47,20 @@ def test_causes_that_look_alike_are_joined_whatever_the_order_of_their_checks(ca
 
 
 def test_the_page_gets_a_table_with_headings_words_and_a_place_for_the_keyboard(monkeypatch) -> None:
-    shown: list = []
+    bundles: list = []
     monkeypatch.setattr(module, "headless", lambda: False)
     monkeypatch.setattr(module, "kernel", lambda: "one")
-    monkeypatch.setattr("IPython.display.display", lambda *what, **_: shown.extend(what))
-    made = lab.table(SAID, quiet=("no", "fine"))
-    page, text = (shown[0][kind] for kind in ("text/html", "text/plain"))
-    assert len(shown) == 1
-    assert text == made.text(), "a front end without HTML shows the text"
+    monkeypatch.setattr("IPython.display.display", lambda *what, **_: bundles.extend(what))
+    table = lab.table(SAID, quiet=("no", "fine"))
+    page, text = (bundles[0][kind] for kind in ("text/html", "text/plain"))
+    assert len(bundles) == 1
+    assert text == table.text(), "a front end without HTML shows the text"
     cells = Cells(page).found
     assert [cell[2] for cell in cells if cell[1].get("scope") == "row"] == [
         "rate too high", "rate too low", "a nan in <x>",
     ]  # fmt: skip
     assert "<x>" not in page, "escaped"
-    words = [(one[2], one[1]["rowspan"], "style" in one[1]) for one in cells if one[0] == "td"]
+    words = [(entry[2], entry[1]["rowspan"], "style" in entry[1]) for entry in cells if entry[0] == "td"]
     assert words == [
         ("no", "2", False), ("stuck", "2", True), ("fine", "2", False),
         ("no", "1", False), ("learned", "1", True), ("nan", "1", True),
@@ -96,8 +96,8 @@ def test_words_are_read_on_colored_cells_of_a_light_and_of_a_dark_page(page: str
 
 def test_the_device_is_named_where_it_is_not_the_cpu(monkeypatch, capsys) -> None:
     monkeypatch.setattr(module.device, "used", lambda: "cuda")
-    made = lab.table(SAID)
-    assert capsys.readouterr().out.endswith("\nMeasured on cuda.\n") and "Measured on cuda." in made.html()
+    table = lab.table(SAID)
+    assert capsys.readouterr().out.endswith("\nMeasured on cuda.\n") and "Measured on cuda." in table.html()
 
 
 @pytest.mark.parametrize(

@@ -93,19 +93,19 @@ def test_cells_that_draw_random_numbers_do_not_disturb_a_run(front_end, plain, m
     torch.manual_seed(7)
     random.seed(7)
     view = started(show_twin=False, pace=400)
-    drawn: tuple[list, list] = ([], [])
+    numbers: tuple[list, list] = ([], [])
     while not view.points:
         time.sleep(0.001)
     for _ in range(20):
         borders._before_cell()
         assert view._engine.ended or view._engine._border.parked
-        drawn[0].append(torch.rand(1).item())
-        drawn[1].append(random.random())
+        numbers[0].append(torch.rand(1).item())
+        numbers[1].append(random.random())
         borders._after_cell()
         time.sleep(0.01)
     assert not view._engine.ended, "the run ended too early to prove anything"
     assert view.result.trace.loss.tobytes() == plain[0].trace.loss.tobytes()
-    assert drawn == expected
+    assert numbers == expected
 
 
 def test_cells_may_train_beside_a_run_that_stands_still(front_end, plain) -> None:
@@ -136,15 +136,15 @@ def test_a_crash_is_shown_and_not_raised(front_end, capsys) -> None:
 
 
 def test_two_views_take_turns(front_end) -> None:
-    one = started(show_twin=False, pause_at=2)
-    assert one.wait_pause()
-    two = started(show_twin=False)
+    first = started(show_twin=False, pause_at=2)
+    assert first.wait_pause()
+    second = started(show_twin=False)
     time.sleep(0.2)
-    assert two.state == "waiting"
+    assert second.state == "waiting"
     with pytest.raises(UserError, match="already running"):
-        two.start()
-    one.stop()
-    assert len(two.result.trace.step) == 216
+        second.start()
+    first.stop()
+    assert len(second.result.trace.step) == 216
 
 
 def test_a_view_that_never_ran_says_what_to_do() -> None:

@@ -129,13 +129,13 @@ def test_quick_check_as_text(capsys) -> None:
 @pytest.mark.parametrize("what", ["cause", "test"])
 def test_a_quiz_on_a_scenario_draws_from_what_looks_like_it(front_end, what) -> None:
     fault, params = BROKEN.specs[0]
-    drawn = {"cause": choices.causes(fault, params, BROKEN.ticket), "test": choices.choices(fault, BROKEN.ticket)}[what]
-    asked = lab.quiz(BROKEN, what)
-    assert [label[3:] for label, _ in asked.choice.options] == list(drawn.texts)
+    offer = {"cause": choices.causes(fault, params, BROKEN.ticket), "test": choices.choices(fault, BROKEN.ticket)}[what]
+    quiz = lab.quiz(BROKEN, what)
+    assert [label[3:] for label, _ in quiz.choice.options] == list(offer.texts)
     for letter in "abcd":
-        said = asked.answer(letter)
-        assert said.startswith("Right") == (letter == drawn.letter.lower())
-        assert "log_at_step" not in said and "`" not in said, "neither the fault's name nor an instrument's claim"
+        reply = quiz.answer(letter)
+        assert reply.startswith("Right") == (letter == offer.letter.lower())
+        assert "log_at_step" not in reply and "`" not in reply, "neither the fault's name nor an instrument's claim"
     assert record.kept("quick check", f"{BROKEN.ticket}/{what}")["solved"]
 
 
@@ -180,11 +180,11 @@ def test_diagnosis_form_gives_a_record(front_end) -> None:
     assert form.handed_in and "lacks a line and a test" in face.told.value
     face.place.value, face.test.value = 3, "A"
     face.button.click()
-    told = face.told.value
-    assert "Saved at" in told and "opened 1 hint" in told and "looked at: loss_curve, replay" in told
-    found = form.diagnosis.record()
+    message = face.told.value
+    assert "Saved at" in message and "opened 1 hint" in message and "looked at: loss_curve, replay" in message
+    entry = form.diagnosis.record()
     assert form.handed_in and form.lacks() == []
-    assert {name: found[name] for name in ("ticket", "place", "step", "evidence", "hints", "test")} == {
+    assert {name: entry[name] for name in ("ticket", "place", "step", "evidence", "hints", "test")} == {
         "ticket": "Z-017", "place": 3, "step": 51, "evidence": ["loss_curve", "replay"], "hints": 1, "test": "A",
     }  # fmt: skip
 
@@ -201,8 +201,8 @@ def test_a_press_carries_what_was_chosen_in_the_blink_before_it(front_end) -> No
     form.face.cause.value, form.face.step.value = CAUSES[0], "5"  # what the kernel has heard so far
     form.face.carried.box.value = '{"cause": 1, "place": 2, "step": "51", "test": -1}'
     form.face.button.click()
-    found = form.diagnosis
-    assert (found.cause, found.place, found.step, found.test) == (CAUSES[1], 2, 51, "")
+    diagnosis = form.diagnosis
+    assert (diagnosis.cause, diagnosis.place, diagnosis.step, diagnosis.test) == (CAUSES[1], 2, 51, "")
     form.face.button.click()  # of a page that carries nothing: the controls' own values
     assert (form.diagnosis.cause, form.diagnosis.step) == (CAUSES[0], 5)
 
@@ -226,12 +226,12 @@ def test_a_page_with_the_script_presses_and_carries_in_one_message(front_end) ->
 
 
 def test_what_was_expected_and_what_was_seen_each_have_their_reason_below_them(front_end) -> None:
-    asked = lab.predict("03/guess")
-    asked.say("a")
-    lines = asked._told("")
+    prediction = lab.predict("03/guess")
+    prediction.say("a")
+    lines = prediction._told("")
     assert [line[:8] for line in lines] == ["**You sa", "That is ", "**It was", "No numbe"], lines
-    asked.said = "c"
-    assert len(asked._told("")) == 3
+    prediction.said = "c"
+    assert len(prediction._told("")) == 3
 
 
 def test_what_was_looked_at_is_ticked_where_nothing_notes_it(front_end) -> None:
@@ -247,36 +247,36 @@ def test_what_was_looked_at_is_ticked_where_nothing_notes_it(front_end) -> None:
 
 
 def test_what_stays_in_the_saved_notebook(front_end, monkeypatch) -> None:
-    shown = []
-    monkeypatch.setattr(page, "put", lambda box: SimpleNamespace(update=lambda data, raw: shown.append(data)))
+    bundles = []
+    monkeypatch.setattr(page, "put", lambda box: SimpleNamespace(update=lambda data, raw: bundles.append(data)))
     form = lab.DiagnosisForm("Z-021", causes=CAUSES).show()
-    assert "nothing handed in yet" in shown[-1]["text/plain"]
+    assert "nothing handed in yet" in bundles[-1]["text/plain"]
     form.face.cause.value = "a wrong learning rate"
     form.face.button.click()
-    assert "cause: a wrong learning rate" in shown[-1]["text/plain"] and "Run this cell" in shown[-1]["text/html"]
+    assert "cause: a wrong learning rate" in bundles[-1]["text/plain"] and "Run this cell" in bundles[-1]["text/html"]
 
 
 def updates(sent: list) -> list[dict]:
     """Plotly's messages with curves among all that was sent."""
-    return [found for _, data in sent if (found := ((data or {}).get("state") or {}).get("_py2js_update"))]
+    return [update for _, data in sent if (update := ((data or {}).get("state") or {}).get("_py2js_update"))]
 
 
 def test_a_view_that_comes_late_is_sent_everything(front_end) -> None:
-    drawn = chart.Chart()
-    axes = [drawn.figure.layout[name] for name in ("xaxis", "yaxis", "yaxis2")]
-    assert all(one.autorange and one.range for one in axes), (
+    plot = chart.Chart()
+    axes = [plot.figure.layout[name] for name in ("xaxis", "yaxis", "yaxis2")]
+    assert all(axis.autorange and axis.range for axis in axes), (
         "numbers on an empty sheet, which fit points without a word"
     )
-    drawn.clear()
+    plot.clear()
     assert updates(front_end)[-1]["layout_data"]["xaxis.autorange"], "who looked closer sees the next run whole"
-    drawn.figure._handle_custom_msg({"ready": True}, [])
+    plot.figure._handle_custom_msg({"ready": True}, [])
     assert updates(front_end)[-1]["layout_data"]["xaxis.autorange"], "the points that come will be seen whole"
-    drawn.draw("healthy", [(1, 2.0, 1.0), (2, 1.0, 1.0), (3, 0.5, 0.0)])
-    drawn.draw("broken", [(1, 2.0, 1.0), (2, float("nan"), 1.0)])
-    drawn.point_at((2, "the loss is nan"))
-    drawn.validate("broken", [[(1, 1.5), (2, 1.2)], [(2, 900.0)]])
+    plot.draw("healthy", [(1, 2.0, 1.0), (2, 1.0, 1.0), (3, 0.5, 0.0)])
+    plot.draw("broken", [(1, 2.0, 1.0), (2, float("nan"), 1.0)])
+    plot.point_at((2, "the loss is nan"))
+    plot.validate("broken", [[(1, 1.5), (2, 1.2)], [(2, 900.0)]])
     front_end.clear()
-    drawn.figure._handle_custom_msg({"ready": True}, [])
+    plot.figure._handle_custom_msg({"ready": True}, [])
     (sent,) = updates(front_end)
     *runs, healthy, broken = sent["style_data"]["x"]
     assert [x["shape"] for x in runs] == [(3,), (3,), (2,), (2,)] * 2
@@ -285,32 +285,32 @@ def test_a_view_that_comes_late_is_sent_everything(front_end) -> None:
     line, band = sent["layout_data"]["shapes"]
     assert line["x0"] == line["x1"] == 2 and (band["x0"], band["x1"]) == (1.5, 2.5), "there is no loss in step 2"
     assert sent["layout_data"]["xaxis.autorange"]
-    assert drawn.count("broken") == 2
+    assert plot.count("broken") == 2
 
     # at the end of a run the same, but whoever looks closer goes on looking there
     front_end.clear()
-    drawn.all_again()
+    plot.all_again()
     (sent,) = updates(front_end)
     assert len(sent["style_data"]["y"]) == 10 and "xaxis.autorange" not in sent["layout_data"]
-    drawn.clear()
-    assert drawn.count("broken") == 0 and drawn.mark == {}
+    plot.clear()
+    assert plot.count("broken") == 0 and plot.mark == {}
 
 
 def test_both_runs_are_smoothed_alike_and_the_legend_says_so(front_end) -> None:
-    drawn, noisy = chart.Chart(), [(step, 2.0 + step % 2, 1.0) for step in range(1, 241)]
-    drawn.draw("healthy", noisy)
-    drawn.draw("broken", noisy[:3])
-    curves = [curve for curve in drawn.figure.data if curve.showlegend]
+    plot, noisy = chart.Chart(), [(step, 2.0 + step % 2, 1.0) for step in range(1, 241)]
+    plot.draw("healthy", noisy)
+    plot.draw("broken", noisy[:3])
+    curves = [curve for curve in plot.figure.data if curve.showlegend]
     assert [curve.name for curve in curves] == [
         "healthy (mean of the last 10 steps)",
         "this run (mean of the last 10 steps)",
     ]
-    faint, mean = drawn.figure.data[:2]
+    faint, mean = plot.figure.data[:2]
     assert set(faint.y) == {2.0, 3.0} and max(mean.y[10:]) - min(mean.y[10:]) < 0.2, "the noise, and its middle"
-    assert drawn.figure.data[0].opacity < 0.5 and {c.line.width for c in curves} == {2}, "the twin is no thicker"
-    drawn.clear()
-    drawn.draw("broken", noisy[:20])
-    assert {curve.name for curve in drawn.figure.data[2:4]} == {"this run"}, "twenty steps are drawn as they are"
+    assert plot.figure.data[0].opacity < 0.5 and {c.line.width for c in curves} == {2}, "the twin is no thicker"
+    plot.clear()
+    plot.draw("broken", noisy[:20])
+    assert {curve.name for curve in plot.figure.data[2:4]} == {"this run"}, "twenty steps are drawn as they are"
 
 
 @pytest.mark.slow
@@ -340,11 +340,11 @@ def test_a_repair_and_what_a_lesson_marks_are_seen_in_plot_and_picture(front_end
     assert view.wait_pause()
     view.patch(BROKEN.healthy().source)
     view.mark(20, "the alarm")
-    notes = [one.text for one in view.widgets.chart.figure.layout.annotations]
+    notes = [note.text for note in view.widgets.chart.figure.layout.annotations]
     assert notes == ["step 20: the alarm", "step 40: repaired"]
     view.resume()
     assert view.result.outcome == "finished"
-    assert [one.text for one in view.widgets.chart.figure.layout.annotations] == notes
+    assert [note.text for note in view.widgets.chart.figure.layout.annotations] == notes
     assert view._marks == [(40, "repaired"), (20, "the alarm")]
     bare = summary.picture(view.points, view.result)
     assert summary.picture(view.points, view.result, marks=view._marks) != bare
@@ -354,24 +354,24 @@ def test_a_repair_and_what_a_lesson_marks_are_seen_in_plot_and_picture(front_end
 
 
 def test_figures_share_plotlys_code_and_load_it_late(front_end) -> None:
-    one, other = chart.Chart().figure, chart.Chart().figure
-    assert one._code is other._code and len(one._code.text) > 1_000_000
+    first, second = chart.Chart().figure, chart.Chart().figure
+    assert first._code is second._code and len(first._code.text) > 1_000_000
     # anywidget leaves a widget deaf whose own code is not loaded within two seconds
-    assert len(str(one._esm)) < 3000 and "default" in one._code.text
-    one._code.close()
+    assert len(str(first._esm)) < 3000 and "default" in first._code.text
+    first._code.close()
     assert chart.Chart().figure._code.comm is not None
 
 
 def test_what_the_page_says_of_the_figure_takes_nothing_out_of_it(front_end) -> None:
-    drawn = chart.Chart()
-    drawn.draw("broken", [(1, 2.0, 1.0), (2, 1.0, 1.0)])
-    figure = drawn.figure
-    seen = [{"uid": curve.uid, "x": [1, 2], "y": [2, 1]} for curve in figure.data]
-    said = {"trace_deltas": seen, "trace_edit_id": figure._last_trace_edit_id}
+    plot = chart.Chart()
+    plot.draw("broken", [(1, 2.0, 1.0), (2, 1.0, 1.0)])
+    figure = plot.figure
+    deltas = [{"uid": curve.uid, "x": [1, 2], "y": [2, 1]} for curve in figure.data]
+    message = {"trace_deltas": deltas, "trace_edit_id": figure._last_trace_edit_id}
     figure._handle_msg(
-        {"content": {"data": {"method": "update", "state": {"_js2py_traceDeltas": said}}}, "buffers": []}
+        {"content": {"data": {"method": "update", "state": {"_js2py_traceDeltas": message}}}, "buffers": []}
     )
-    assert drawn.count("broken") == 2 and "x" in figure.data[1].to_plotly_json()
+    assert plot.count("broken") == 2 and "x" in figure.data[1].to_plotly_json()
 
 
 def test_hints_are_counted_by_their_ticket_also_when_the_form_was_not_given_them(front_end) -> None:
@@ -426,5 +426,5 @@ def test_a_form_says_nothing_of_what_nobody_notes(front_end) -> None:
     exercise = lab.DiagnosisForm("Z-032", causes=CAUSES, tests=TESTS).show()
     exercise.face.cause.value, exercise.face.test.value, exercise.face.place.value = CAUSES[0], "A", "3"
     exercise.face.button.click()
-    told = exercise.face.told.value
-    assert "It lacks a look at a view" in told and "You opened 0 hints" in told and "took" not in told
+    message = exercise.face.told.value
+    assert "It lacks a look at a view" in message and "You opened 0 hints" in message and "took" not in message

@@ -41,16 +41,16 @@ STRATEGIES: dict[str, Callable[[list[str], str], Sequence[float]]] = {
 
 def asked(lessons: Iterable[Lesson]) -> list[tuple[str, Choices, str]]:
     """(key, question, the lesson's text above it) of each question with answers to choose from."""
-    found = []
+    questions = []
     for lesson in lessons:
         for place, cell in enumerate(lesson.cells):
             question = lesson.questions.get(cell.name) if cell.kind in ("check", "predict") else None
             if isinstance(question, Choices):
                 above = "\n".join(
-                    one.shown for one in lesson.cells[:place] if one.kind in ("markdown", "folded", "code")
+                    earlier.shown for earlier in lesson.cells[:place] if earlier.kind in ("markdown", "folded", "code")
                 )
-                found.append((f"{lesson.number}/{cell.name}", question, above))
-    return found
+                questions.append((f"{lesson.number}/{cell.name}", question, above))
+    return questions
 
 
 def tail(chances: list[float], hits: int) -> float:
@@ -94,9 +94,9 @@ def all_lessons() -> list[Lesson]:
 
 
 def test_the_table() -> None:
-    made = table(all_lessons())
-    assert len(made.splitlines()) == len(STRATEGIES) + 1
-    print(f"\n{made}")
+    text = table(all_lessons())
+    assert len(text.splitlines()) == len(STRATEGIES) + 1
+    print(f"\n{text}")
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -104,8 +104,8 @@ def test_a_strategy_that_knows_nothing_is_at_chance(strategy: str) -> None:
     chances, hits = play(strategy, asked(all_lessons()))
     assert chances, "it says something on no question"
     assert tail(chances, hits) > LEAST, f"{hits} of {len(chances)}, by chance {sum(chances):.1f}: reword some answers"
-    told = f"only {hits} of {len(chances)}, by chance {sum(chances):.1f}: a learner avoids this answer"
-    assert low_tail(chances, hits) > LEAST, f"{told}. Move or reword some"
+    message = f"only {hits} of {len(chances)}, by chance {sum(chances):.1f}: a learner avoids this answer"
+    assert low_tail(chances, hits) > LEAST, f"{message}. Move or reword some"
 
 
 GIVEN_AWAY = """
@@ -142,10 +142,10 @@ def test_a_lesson_that_gives_its_answers_away_is_noticed(tmp_path: Path, strateg
 
 def test_a_place_that_is_never_right_is_noticed(tmp_path: Path) -> None:
     """ "Not the first" is a strategy, too: in lesson 03 the first answer was right once in 17 questions."""
-    for count, told in ((17, True), (5, False)):
+    for count, noticed in ((17, True), (5, False)):
         (tmp_path / "07_small.py").write_text(GIVEN_AWAY + "".join(ANSWER.format(number=n) for n in range(count)))
         chances, hits = play("always the first", asked([read(tmp_path / "07_small.py")]))
-        assert hits == 0 and (low_tail(chances, hits) <= LEAST) is told
+        assert hits == 0 and (low_tail(chances, hits) <= LEAST) is noticed
 
 
 def test_the_probability_is_exact() -> None:

@@ -27,10 +27,10 @@ def test_a_changed_a_missing_and_a_spare_notebook_are_noticed(tmp_path: Path) ->
     first.write_text(first.read_text().replace("## ", "### "))
     second.unlink()
     (tmp_path / "notebooks/by_hand.ipynb").write_text("{}")
-    said = "\n".join(course.stray(tmp_path))
-    assert len(said.splitlines()) == 3
-    assert f"{first.stem}.ipynb differs from" in said and f"{second.stem}.ipynb is missing" in said
-    assert "by_hand.ipynb has no lesson" in said
+    complaints = "\n".join(course.stray(tmp_path))
+    assert len(complaints.splitlines()) == 3
+    assert f"{first.stem}.ipynb differs from" in complaints and f"{second.stem}.ipynb is missing" in complaints
+    assert "by_hand.ipynb has no lesson" in complaints
     assert course.build(tmp_path) == [f"notebooks/{first.name}", f"notebooks/{second.name}"]
 
 

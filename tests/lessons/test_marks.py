@@ -90,6 +90,8 @@ def test_no_hint_and_no_ticket_names_a_row_a_lesson_or_an_exercise() -> None:
         if re.search(rf'["*`]{re.escape(label)}["*`]', text)
     ]
     numbers = [
-        (name, found) for name, text in texts.items() if (found := re.findall(r"(?i)(?:lesson|exercise) \d\d", text))
+        (name, matches)
+        for name, text in texts.items()
+        if (matches := re.findall(r"(?i)(?:lesson|exercise) \d\d", text))
     ]
     assert quoted == numbers == []

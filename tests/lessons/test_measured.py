@@ -67,10 +67,10 @@ def small(folder: Path, old: str = "", new: str = "") -> course.Lesson:
 
 
 def test_a_cell_gets_the_cells_that_it_needs_and_no_other(tmp_path: Path) -> None:
-    mine = small(tmp_path)
-    (cell,) = mine.of("measured")
-    assert [part.key for part in needed(mine, cell)] == ["setup", "half", "try-half"]
-    assert script(mine, cell)[1].strip().endswith("return x / 2"), "the task is solved"
+    lesson = small(tmp_path)
+    (cell,) = lesson.of("measured")
+    assert [part.key for part in needed(lesson, cell)] == ["setup", "half", "try-half"]
+    assert script(lesson, cell)[1].strip().endswith("return x / 2"), "the task is solved"
 
 
 @pytest.mark.parametrize(
@@ -121,12 +121,12 @@ def test_a_hidden_run_and_an_unneeded_cell_are_told(tmp_path: Path) -> None:
 
 def first() -> str:
     """Return the name of a real [measured] cell that needs few cells."""
-    found = [
+    candidates = [
         (len(needed(lesson, cell)), f"{lesson.number}/{cell.key}")
         for lesson in map(course.load, course.files())
         for cell in lesson.of("measured")
     ]
-    return min(found)[1]
+    return min(candidates)[1]
 
 
 @pytest.mark.slow
@@ -134,11 +134,11 @@ def test_it_runs_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
     """The reader's own edit runs, an error is shown, and nothing is saved."""
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path))
     name = first()
-    told = lab.measure(name).splitlines()
+    lines = lab.measure(name).splitlines()
     lesson, cell = measured.find(name)
-    shown = {claim.shown for claim in lesson.claims if claim.name in lesson.binds(cell)}
-    assert shown and {line.rpartition(": ")[0] for line in told} >= shown
-    assert not any(line.endswith(": no") for line in told)
+    labels = {claim.shown for claim in lesson.claims if claim.name in lesson.binds(cell)}
+    assert labels and {line.rpartition(": ")[0] for line in lines} >= labels
+    assert not any(line.endswith(": no") for line in lines)
     edited = measured.Measurement(name, f"{cell.text}\nprint('edited')\n").run()
     assert "edited" in edited.splitlines()
     assert measured.Measurement(name, "1 / 0").run().endswith("ZeroDivisionError: division by zero")

@@ -95,9 +95,9 @@ def test_each_kind_is_read(lesson: Lesson) -> None:
         ),
         "parts": Order("In which order?", ("forward", "backward -> gradients", "step"), "A step needs gradients."),
     }
-    drawn = lesson.drawing("one_batch")
-    assert (drawn.text, drawn.points) == ("Draw the loss on this batch: all of it.", (1, 60, 200))
-    assert (drawn.x, drawn.y) == (Axis("step", 1, 200, False), Axis("loss (nats)", 0.0001, 1, True))
+    drawing = lesson.drawing("one_batch")
+    assert (drawing.text, drawing.points) == ("Draw the loss on this batch: all of it.", (1, 60, 200))
+    assert (drawing.x, drawing.y) == (Axis("step", 1, 200, False), Axis("loss (nats)", 0.0001, 1, True))
 
 
 def test_the_borders_of_a_tolerance_belong_to_it() -> None:

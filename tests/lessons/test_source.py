@@ -67,9 +67,9 @@ def test_what_the_learner_gets(lesson: Lesson) -> None:
 
 
 def test_question_case_and_claims(lesson: Lesson) -> None:
-    asked = lesson.question("first_guess")
-    assert asked.text == "What will you see, about 3.1 or less?"
-    assert asked.answers == (("Less", "it is more.", False), ("More", "yes.", True))
+    question = lesson.question("first_guess")
+    assert question.text == "What will you see, about 3.1 or less?"
+    assert question.answers == (("Less", "it is more.", False), ("More", "yes.", True))
     assert lesson.case("incident") == ("mlp", ("numerics/log_at_step?step=50&eps=0", "loop/stale_gradients"))
     assert [(claim.shown, claim.name) for claim in lesson.claims] == [("1.38", "loss"), ("about 3.1", "area_one")]
     assert "07_small.py, line 6 (title)" in lesson.claims[0].where

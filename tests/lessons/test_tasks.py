@@ -22,10 +22,10 @@ TASKS = [(name, task) for name in course.files() for task in course.load(name).t
 
 def of(lesson: str, name: str):
     """(the task, what its judge's cell binds, a function that sees what a learner's code sees)."""
-    task, names, mine = course.load(lesson).task(name), {"__name__": "judge"}, {}
+    task, names, namespace = course.load(lesson).task(name), {"__name__": "judge"}, {}
     exec(compile(task.judge, name, "exec"), names)
-    exec(next(cell.text for cell in course.load(lesson).of("code") if cell.name == "setup"), mine)
-    return task, names, types.FunctionType((lambda: None).__code__, mine)
+    exec(next(cell.text for cell in course.load(lesson).of("code") if cell.name == "setup"), namespace)
+    return task, names, types.FunctionType((lambda: None).__code__, namespace)
 
 
 @pytest.mark.parametrize(("lesson", "name"), TASKS)
@@ -34,8 +34,8 @@ def test_the_solution_and_other_right_ways_pass(lesson: str, name: str) -> None:
     right = {"the solution": tryout.solution(task.solution, beside, name), **names["RIGHT"]}
     assert len(right) >= 2, "any right way passes: show another one"
     for way, answer in right.items():
-        held, told, _ = tryout.judged(task.judge, answer, name)
-        assert held, f"{way}: {told}"
+        held, lines, _ = tryout.judged(task.judge, answer, name)
+        assert held, f"{way}: {lines}"
 
 
 @pytest.mark.parametrize(("lesson", "name"), TASKS)
@@ -43,9 +43,9 @@ def test_lazy_ways_fail_and_are_told_a_number(lesson: str, name: str) -> None:
     task, names, _ = of(lesson, name)
     assert len(names["LAZY"]) >= 3
     for way, answer in names["LAZY"].items():
-        held, told, _ = tryout.judged(task.judge, answer, name)
+        held, lines, _ = tryout.judged(task.judge, answer, name)
         assert not held, f"{way} passes"
-        assert any("NOT" in line and "yours" in line for line in told), f"{way}: {told}"
+        assert any("NOT" in line and "yours" in line for line in lines), f"{way}: {lines}"
 
 
 @pytest.mark.parametrize(("lesson", "name"), TASKS)
@@ -54,13 +54,13 @@ def test_a_stub_is_told_so_and_the_lesson_goes_on(lesson: str, name: str, capsys
     stub = tryout.solution(task.stub, beside, name)
     number = course.load(lesson).number
     used = lab.try_out(f"{number}/{name}", stub)
-    said = capsys.readouterr().out
-    assert "It returned None each time: the body is empty" in said and "raised" not in said
-    assert "continues with the solution" in said and used is not stub
+    printed = capsys.readouterr().out
+    assert "It returned None each time: the body is empty" in printed and "raised" not in printed
+    assert "continues with the solution" in printed and used is not stub
     assert tryout.judged(task.judge, used, name)[0]
-    kept = record.kept("task", f"{number}/{name}")
-    assert kept == {"held": False, "tries": 0, "versions": []}, "the unchanged stub is not a try"
-    assert "Hint:" not in said
+    entry = record.kept("task", f"{number}/{name}")
+    assert entry == {"held": False, "tries": 0, "versions": []}, "the unchanged stub is not a try"
+    assert "Hint:" not in printed
     again = lab.try_out(f"{number}/{name}", used)  # the same cell again: the stub is judged, not what stands in for it
     assert "continues with the solution" in capsys.readouterr().out and tryout.judged(task.judge, again, name)[0]
 
@@ -70,8 +70,8 @@ def test_code_that_raises_is_told_with_its_line(capsys: pytest.CaptureFixture) -
         return loss.nonsense
 
     lab.try_out("03/first_bad_step", wrong)
-    said = capsys.readouterr().out
-    assert "your code raised AttributeError" in said and "return loss.nonsense" in said
+    printed = capsys.readouterr().out
+    assert "your code raised AttributeError" in printed and "return loss.nonsense" in printed
 
 
 SMALL = """
@@ -119,14 +119,14 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_the_cells_of_a_learner_and_of_a_proof(small) -> None:
-    given = {cell.id: cell.source for cell in notebook(small).cells}
-    assert given["how-many"] == 'how_many = lab.predict("07/how_many")'
+    sources = {cell.id: cell.source for cell in notebook(small).cells}
+    assert sources["how-many"] == 'how_many = lab.predict("07/how_many")'
     assert (
-        given["read"]
+        sources["read"]
         == "<details><summary><b>After the run: why <code>x &gt; 0</code></b></summary>\n\nIt is **two**.\n\n</details>"
     )
-    assert given["half"] == "def half(x):\n    ..." and "return x / 2" in given["half-solution"]
-    assert given["half-solution"].startswith("<details>") and "judge" not in json.dumps(given)
+    assert sources["half"] == "def half(x):\n    ..." and "return x / 2" in sources["half-solution"]
+    assert sources["half-solution"].startswith("<details>") and "judge" not in json.dumps(sources)
     solved = {cell.id: cell.source for cell in notebook(small, solved=True).cells}
     assert solved["half"] == "def half(x):\n    return x / 2" and "half-solution" not in solved
 
@@ -163,29 +163,29 @@ def test_a_prediction_is_revealed_and_a_task_tried(tmp_path: Path, old: str, new
 
 
 def test_a_prediction_is_kept_and_not_graded_before_the_run(small, capsys: pytest.CaptureFixture) -> None:
-    asked = lab.predict("07/how_many")
-    told = asked.say("a")
-    assert told.startswith("Saved: a)") and "no" not in told.split(".")[0] and "yes" not in told
+    question = lab.predict("07/how_many")
+    answer = question.say("a")
+    assert answer.startswith("Saved: a)") and "no" not in answer.split(".")[0] and "yes" not in answer
     assert lab.predict("07/how_many").said == "a", "a new kernel knows it"
     capsys.readouterr()
-    asked.reveal("2.0 of them")
+    question.reveal("2.0 of them")
     assert capsys.readouterr().out.splitlines() == [
         "You said: a) One",
         "no.",
         "It was: b) Two (2.0 of them)",
         "yes, two.",
     ]
-    assert "stays" in asked.say("b") and asked.said == "a", "nothing is said after the fact"
+    assert "stays" in question.say("b") and question.said == "a", "nothing is said after the fact"
     assert record.kept("prediction", "07/how_many") == {"said": "a", "revealed": True, "right": False}
 
 
 def test_a_prediction_that_was_right_or_never_made(small, capsys: pytest.CaptureFixture) -> None:
-    asked = lab.predict("07/how_many")
-    asked.reveal()
+    question = lab.predict("07/how_many")
+    question.reveal()
     assert "You said nothing before the run.\nIt was: b) Two\nyes, two." in capsys.readouterr().out
-    asked = lab.predict("07/how_many")
-    asked.say("b")
-    asked.reveal()
+    question = lab.predict("07/how_many")
+    question.say("b")
+    question.reveal()
     assert capsys.readouterr().out.splitlines()[-3:] == ["You said: b) Two", "It was: b) Two", "yes, two."]
     with pytest.raises(UserError, match="The answers are a, b"):
         lab.predict("07/how_many").say("c")
@@ -243,8 +243,8 @@ def test_a_first_failed_try_shows_what_failed_and_the_second_a_hint(hinted, caps
         "  ok   half of 0: yours says 0.0", "  ok   half of 3: yours says 1.5", "  ok   half of -3: yours says -1.5",
         "All checks pass. The lesson continues with your code.",
     ]  # fmt: skip
-    kept = record.kept("task", "07/half")
-    assert kept["held"] is True and kept["tries"] == 2
+    entry = record.kept("task", "07/half")
+    assert entry["held"] is True and entry["tries"] == 2
 
 
 def test_tries_are_counted_over_restarts_and_old_records_are_read(hinted, capsys: pytest.CaptureFixture) -> None:
@@ -279,20 +279,20 @@ def test_a_version_is_the_same_in_every_process() -> None:
         "print(version(half))"
     )
     other = str(int(os.environ.get("PYTHONHASHSEED", "random") != "1"))
-    said = subprocess.run(
+    printed = subprocess.run(
         [sys.executable, "-c", text], capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONHASHSEED": other},
     ).stdout  # fmt: skip
     here = io.StringIO()
     with contextlib.redirect_stdout(here):
         exec(text, {})
-    assert said == here.getvalue() != ""
+    assert printed == here.getvalue() != ""
 
 
 def test_code_that_raises_gets_a_hint_of_its_failed_case_or_none(hinted, capsys: pytest.CaptureFixture) -> None:
     tried(doubled, capsys)
-    said = tried(lambda x: x / 0, capsys)
-    assert "raised ZeroDivisionError" in said[0] and len(said) == 2, "no case of the judge failed, so it has no hint"
+    lines = tried(lambda x: x / 0, capsys)
+    assert "raised ZeroDivisionError" in lines[0] and len(lines) == 2, "no case of the judge failed, so it has no hint"
 
 
 @pytest.mark.parametrize(("lesson", "name"), TASKS)

@@ -18,10 +18,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("docs")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("BUGZOO_PROOFS")  # the ledger of this checkout
-        made = site.write(folder, pictures=False)
-    found = {file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8") for file in folder.rglob("*.md")}
-    assert made == {"pages": len(found), "pictures": 0}
-    return found
+        counts = site.write(folder, pictures=False)
+    texts = {file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8") for file in folder.rglob("*.md")}
+    assert counts == {"pages": len(texts), "pictures": 0}
+    return texts
 
 
 @pytest.mark.slow
@@ -33,9 +33,9 @@ def test_everything_has_a_page(pages: dict[str, str]) -> None:
         assert f"{fault.id}.md" in pages["faults/index.md"]
     assert {f"instruments/{name}.md" for name in diagnostics.names()} <= set(pages)
     assert {f"programs/{name}.md" for name in programs.names()} <= set(pages)
-    for name, one in contracts().items():
-        assert one.demand in pages[f"{name}.md"] and one.breaks in pages[f"{name}.md"]
-        assert one.demand.replace("|", "\\|") in pages["contracts/index.md"]
+    for name, contract in contracts().items():
+        assert contract.demand in pages[f"{name}.md"] and contract.breaks in pages[f"{name}.md"]
+        assert contract.demand.replace("|", "\\|") in pages["contracts/index.md"]
 
 
 def test_every_fault_is_found_by_its_symptom(pages: dict[str, str]) -> None:
@@ -90,8 +90,8 @@ def test_the_site_is_built_and_fetches_nothing_from_elsewhere(
         return {"pages": len(pages), "pictures": 0}
 
     monkeypatch.setattr(site, "write", as_above)  # the same pages, not made twice
-    made = site.build(tmp_path / "site", pictures=False)
-    assert made["pages"] > 50 and made["bytes"] > 10**6
+    counts = site.build(tmp_path / "site", pictures=False)
+    assert counts["pages"] > 50 and counts["bytes"] > 10**6
     page = (tmp_path / "site" / "faults" / "loss" / "double_softmax.html").read_text(encoding="utf-8")
     assert "<details" in page and "softmax" in page and "md-search__input" in page
     assert "plateaus far above zero" in (tmp_path / "site" / "search" / "search_index.json").read_text(encoding="utf-8")
@@ -116,13 +116,13 @@ def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path, monkeypatch: pytes
 def test_a_picture_is_drawn_from_a_real_run_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path / "kept"))
     fault = catalogue.load("loop/stale_gradients")
-    told: list[tuple[int, int]] = []
-    first = curves.draw([fault], tmp_path / "one", lambda done, of: told.append((done, of)))
-    assert told[0] == (0, 2) and told[-1] == (2, 2)
+    calls: list[tuple[int, int]] = []
+    first = curves.draw([fault], tmp_path / "one", lambda done, of: calls.append((done, of)))
+    assert calls[0] == (0, 2) and calls[-1] == (2, 2)
     assert "svg" in first[fault.id].read_text(encoding="utf-8")[:200]
-    told.clear()
-    again = curves.draw([fault], tmp_path / "two", lambda done, of: told.append((done, of)))
-    assert told == [], "nothing is run twice"
+    calls.clear()
+    again = curves.draw([fault], tmp_path / "two", lambda done, of: calls.append((done, of)))
+    assert calls == [], "nothing is run twice"
     assert first[fault.id].read_bytes().count(b"<path") == again[fault.id].read_bytes().count(b"<path")
 
 

@@ -29,13 +29,13 @@ RAW = {
 
 def rows(page: str) -> list[tuple[str, list[str]]]:
     """(text such as S1, [number, thing, state, where, missing, comes in]) for each row of the five tables."""
-    found, text = [], ""
+    entries, text = [], ""
     for line in page.splitlines():
         if line.startswith("## "):
             text = line.split()[1]
         elif row := ROW.fullmatch(line):
-            found.append((text, [row[1], *(cell.strip() for cell in row[2].split("|"))]))
-    return found
+            entries.append((text, [row[1], *(cell.strip() for cell in row[2].split("|"))]))
+    return entries
 
 
 @cache
@@ -43,8 +43,8 @@ def names() -> dict[str, set[str]]:
     """Kind of place -> its names."""
     return {
         "view": set(views.names()), "instrument": set(diagnostics.names()), "program": set(programs.names()),
-        "fault": set(faults.catalogue()), "family": {one.split("/")[0] for one in faults.catalogue()},
-        "exercise": {one.split("_")[0] for one in exercises()},
+        "fault": set(faults.catalogue()), "family": {name.split("/")[0] for name in faults.catalogue()},
+        "exercise": {name.split("_")[0] for name in exercises()},
     }  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def a_command(words: list[str]) -> bool:
     command = every = get_command(app)
     while words and words[0] in getattr(command, "commands", {}):
         command = command.commands[words.pop(0)]  # type: ignore[attr-defined]
-    options = {name for one in command.params for name in one.opts}
+    options = {name for param in command.params for name in param.opts}
     return command is not every and set(words) <= options
 
 
@@ -84,10 +84,10 @@ def complaints(cells: list[str], written: set[str]) -> list[str]:
     number, thing, state, where, missing, comes = cells
     places = re.findall(r"`([^`]+)`", where)
     lessons = comes.split(", ") if comes else []
-    unknown = [one for one in lessons if not re.fullmatch(r"open|cards|0[1-9]|1\d|20", one)]
-    stale = [one for one in lessons if one in written]
-    raw = [one for one in places if state in RAW and not one.startswith(RAW[state])]
-    said = {
+    unknown = [part for part in lessons if not re.fullmatch(r"open|cards|0[1-9]|1\d|20", part)]
+    stale = [part for part in lessons if part in written]
+    raw = [part for part in places if state in RAW and not part.startswith(RAW[state])]
+    checks = {
         f"{len(thing.split())} words": not 1 <= len(thing.split()) <= 10,
         f"no state {state!r}": state not in STATES,
         "it works, so nothing is missing": state == "works" and bool(missing or comes),
@@ -100,17 +100,17 @@ def complaints(cells: list[str], written: set[str]) -> list[str]:
         f"no such lesson in the course: {unknown}": bool(unknown),
         f"lesson {stale} is written: say what it reaches, or open": bool(stale),
     }
-    return [f"row {number}: {why}" for why, holds in said.items() if holds] + [
-        f"row {number}: {why}" for one in places if (why := problem(one))
+    return [f"row {number}: {why}" for why, holds in checks.items() if holds] + [
+        f"row {number}: {why}" for part in places if (why := problem(part))
     ]
 
 
 def test_each_thing_is_there_once_and_every_place_exists():
-    found = rows(PAGE)
-    assert [int(cells[0]) for _, cells in found] == list(range(1, 243))
-    assert {text for text, _ in found} == {"S0", "S1", "S2", "S3", "S4"}
+    entries = rows(PAGE)
+    assert [int(cells[0]) for _, cells in entries] == list(range(1, 243))
+    assert {text for text, _ in entries} == {"S0", "S1", "S2", "S3", "S4"}
     written = course.numbers() - {"00"}
-    assert [why for _, cells in found for why in complaints(cells, written)] == []
+    assert [why for _, cells in entries for why in complaints(cells, written)] == []
 
 
 def test_the_counts_are_those_of_the_rows():
@@ -123,7 +123,9 @@ def test_the_counts_are_those_of_the_rows():
         assert table[text, "now"] == [*counted, sum(counted)], text
         assert table[text, "before"][-1] == sum(table[text, "before"][:-1]) == sum(counted), text
     for when in ("before", "now"):
-        assert table["all", when] == [sum(column) for column in zip(*(table[one, when] for one in texts), strict=True)]
+        assert table["all", when] == [
+            sum(column) for column in zip(*(table[source, when] for source in texts), strict=True)
+        ]
     assert table["all", "before"] == [30, 33, 87, 33, 59, 242]
 
 

@@ -47,12 +47,12 @@ def test_every_proved_run_is_led_to_its_fault(symptom: str, monkeypatch: pytest.
     faults = by_symptom()[symptom]
     shares = tree.fired(faults)
     fork = grow(shares, tree.prices())
-    asked = led = 0
+    total = led = 0
     for fault_id in shares:
         for cell in ledger.read("faults", fault_id)["cells"].values():
-            asked += 1
+            total += 1
             led += fault_id in leaf(fork, set(cell["fired"]))
-    assert led >= tree.SURE * asked > 0 or not shares
+    assert led >= tree.SURE * total > 0 or not shares
 
 
 def test_a_fault_that_is_not_proved_has_no_place(monkeypatch: pytest.MonkeyPatch) -> None:

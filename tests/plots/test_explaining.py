@@ -17,9 +17,9 @@ def test_the_footprint_is_where_the_numbers_are_lost() -> None:
     with torch.no_grad():
         model[0].weight[1] = math.nan
         model[2].weight[0, 1, 2] = math.inf
-    found = footprint.measure(model)
-    assert list(found) == ["0", "2"], "biases have no two axes"
-    assert found["0"].mean(axis=1).tolist() == [0, 1, 0, 0] and found["2"].shape == (2, 6) and found["2"].sum() == 1
+    shares = footprint.measure(model)
+    assert list(shares) == ["0", "2"], "biases have no two axes"
+    assert shares["0"].mean(axis=1).tolist() == [0, 1, 0, 0] and shares["2"].shape == (2, 6) and shares["2"].sum() == 1
     figure = footprint.picture(model)
     titles = [ax.get_title() for ax in figure.axes]
     assert titles == ["0: 25.0% is not finite", "2: 8.3% is not finite"]
@@ -40,8 +40,8 @@ def test_a_slope_is_autograd_s_own() -> None:
     values, slopes = slope.measure(lambda x: torch.log(x).relu(), np.array([0.0, 0.5]))
     assert values.tolist() == [0, 0] and math.isnan(slopes[0]) and slopes[1] == 0
     figure = slope.picture({"log(x)": torch.log, "sqrt(x)": torch.sqrt})
-    shown = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
-    assert shown == ["log(x)  (at 0: inf)", "sqrt(x)  (at 0: inf)"]
+    labels = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
+    assert labels == ["log(x)  (at 0: inf)", "sqrt(x)  (at 0: inf)"]
     assert figure.patch.get_alpha() == 0, "the page shows through"
 
 
@@ -88,8 +88,8 @@ def test_a_floor_is_the_lowest_loss_and_a_squeezed_loss_has_no_slope_at_the_left
     }
     figure = loss_by_logit.picture(losses, end=12, mark=-6)
     upper, lower = figure.axes
-    said = [text.get_text() for text in upper.texts]
-    assert said == ["floor 0.000", f"floor {math.log(math.e + 1) - 1:.3f}", f"floor {math.log(2):.3f}"]
+    labels = [text.get_text() for text in upper.texts]
+    assert labels == ["floor 0.000", f"floor {math.log(math.e + 1) - 1:.3f}", f"floor {math.log(2):.3f}"]
     slopes = {line.get_label(): line.get_ydata() for line in lower.get_lines() if line.get_label() in losses}
     left = {name: float(values[0]) for name, values in slopes.items()}
     assert left["cross-entropy"] > 0.99 and max(left["sigmoid twice, a yes"], left["sigmoid twice, a no"]) < 1e-4

@@ -37,8 +37,8 @@ def some_run():
 
 
 def test_an_instrument_without_a_file_here_gets_bars_of_what_its_judge_shows(ax):
-    drawn = set(plots.names())
-    assert drawn < set(diagnostics.names()) and "mode_watch" not in drawn
+    names = set(plots.names())
+    assert names < set(diagnostics.names()) and "mode_watch" not in names
     numbers = {"eval_in_train_mode": 7.0, "evaluations": 9.0, "train_in_eval_mode": 0.0, "train_in_eval_share": 0.0,
                "drops_in_eval": 0.0, "kinds": ["dropout"]}  # fmt: skip
     plots.draw("mode_watch", numbers, ax)
@@ -102,8 +102,8 @@ def test_what_stays_in_a_notebook_is_read_on_a_light_and_on_a_dark_page(page):
         low, high = sorted((_light(colour), _light(page)))
         assert (high + 0.05) / (low + 0.05) >= 3, (colour, page)
     points = [(1, 2.0, 1.0), (2, 1.5, 0.9)]
-    drawn = matplotlib.image.imread(io.BytesIO(summary.picture(points, None, points, "Z-1")))
-    assert drawn[0, 0, 3] == 0, "no sheet of its own"
+    image = matplotlib.image.imread(io.BytesIO(summary.picture(points, None, points, "Z-1")))
+    assert image[0, 0, 3] == 0, "no sheet of its own"
 
 
 def test_layers_are_points_on_an_axis_that_makes_little_of_little(ax):

@@ -43,11 +43,11 @@ def text_of(name: str, seed: int = 0, size: str = "tiny", **settings: object) ->
 
 
 def test_all_of_them_are_there():
-    wanted = (
+    names = (
         "amp_transformer checkpointed_mlp data_parallel digits_cnn finetune image_pipeline mini_transformer mlp "
         "modular_addition regression_mlp sampler sentiment_lstm sequence_classifier word_lines"
     )
-    assert set(wanted.split()) <= set(programs.names())
+    assert set(names.split()) <= set(programs.names())
 
 
 def test_an_unknown_name_names_the_nearest():
@@ -108,15 +108,15 @@ def test_shared_phrases_are_shared(name):
     source = programs.load(name).source
     marks = [line.removeprefix("# %% ") for line in source.splitlines() if line.startswith("# %%")]
     assert [mark for mark in marks if mark != "Ranks"] == ["Settings", "Data", "Model", "Training", "Evaluation"]
-    wanted = [phrase.strip() for phrase in SHARED if phrase.strip()]
-    wanted += NUMBERS if programs.load(name).facts["task"] == "regression" else CLASSES
-    wanted += EPOCHS if "epochs" in programs.load(name).settings else ["for _ in range(steps):"]
-    wanted += ATTENTION if "class Attention" in source else []
+    phrases = [phrase.strip() for phrase in SHARED if phrase.strip()]
+    phrases += NUMBERS if programs.load(name).facts["task"] == "regression" else CLASSES
+    phrases += EPOCHS if "epochs" in programs.load(name).settings else ["for _ in range(steps):"]
+    phrases += ATTENTION if "class Attention" in source else []
     adam = "optimizer = torch.optim.Adam{}(model.parameters(), lr=learning_rate"
-    wanted += [adam.format("W" if "weight_decay" in source else "")]
-    wanted += [] if name == "amp_transformer" else ["loss.backward()", "optimizer.step()"]
+    phrases += [adam.format("W" if "weight_decay" in source else "")]
+    phrases += [] if name == "amp_transformer" else ["loss.backward()", "optimizer.step()"]
     lines = [line.strip() for line in source.splitlines()]
-    for phrase in wanted:
+    for phrase in phrases:
         assert any(line.startswith(phrase) for line in lines), f"{name} lacks the shared phrase {phrase!r}"
 
 
@@ -185,13 +185,13 @@ def test_a_tiny_run_is_healthy_and_the_same_twice(name, tmp_path):
 def test_each_runs_as_a_module_and_ends_in_its_band(name):
     """Full size and seed 0, as `python -m` finds it; data_parallel starts its two ranks and leaves cleanly."""
     env = dict(os.environ, OMP_NUM_THREADS="1")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-W", "error::UserWarning", "-m", f"bugzoo.programs.{name}"],
         capture_output=True, text=True, timeout=300, env=env, check=False,
     )  # fmt: skip
-    facts, metrics = programs.load(name).facts, metrics_of(done)
+    facts, metrics = programs.load(name).facts, metrics_of(process)
     assert (
         metrics.keys() >= SCORE[facts["task"]]
         and facts["healthy"][0] <= metrics[facts["metric"]] <= facts["healthy"][1]
     )
-    assert len(done.stdout.strip().splitlines()) == 1, "one line of metrics, from one rank"
+    assert len(process.stdout.strip().splitlines()) == 1, "one line of metrics, from one rank"

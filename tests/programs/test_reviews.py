@@ -15,20 +15,20 @@ BLAME = "the film was dull and the acting was clumsy"
 
 
 def test_generated_reviews_vary_as_stated():
-    made = make_reviews(2000, 1)
-    lengths = [len(text.split()) for text, _ in made]
+    reviews = make_reviews(2000, 1)
+    lengths = [len(text.split()) for text, _ in reviews]
     assert min(lengths) >= 5 and max(lengths) <= 60 and len(set(lengths)) > 30
-    assert 0.45 < sum(label for _, label in made) / len(made) < 0.55
+    assert 0.45 < sum(label for _, label in reviews) / len(reviews) < 0.55
     for word in ("not", "but", "very"):
-        assert 0.2 < sum(word in text.split() for text, _ in made) / len(made) < 0.95
-    assert made == make_reviews(2000, 1) != make_reviews(2000, 2)
+        assert 0.2 < sum(word in text.split() for text, _ in reviews) / len(reviews) < 0.95
+    assert reviews == make_reviews(2000, 1) != make_reviews(2000, 2)
 
 
 def test_the_rules_settle_the_label_up_to_the_stated_share():
     """Whoever knows the rules is right 96 times in 100: the Bayes rate of the docstring."""
     right = 0
-    made = make_reviews(4000, 3)
-    for text, label in made:
+    reviews = make_reviews(4000, 3)
+    for text, label in reviews:
         score = 0
         for clause in text.split(" . "):
             words = clause.split()
@@ -36,7 +36,7 @@ def test_the_rules_settle_the_label_up_to_the_stated_share():
             weight = (3 if words[0] == "but" else 1) * (2 if "very" in words else 1)
             score += (-sign if "not" in words else sign) * weight
         right += (score > 0) == bool(label)
-    assert 0.95 < right / len(made) < 0.97
+    assert 0.95 < right / len(reviews) < 0.97
 
 
 def write_folder(root, below=""):
@@ -50,8 +50,8 @@ def write_folder(root, below=""):
 @pytest.mark.parametrize("below", [only_in_prove(""), "train"])
 def test_a_folder_of_texts(tmp_path, below):
     write_folder(tmp_path / "mine", below)
-    own = Job(text_of("sentiment_lstm", epochs=5), argv=("--data", str(tmp_path / "mine")))
-    assert run_worker(own).trace.metrics["accuracy"] > 0.9
+    job = Job(text_of("sentiment_lstm", epochs=5), argv=("--data", str(tmp_path / "mine")))
+    assert run_worker(job).trace.metrics["accuracy"] > 0.9
 
 
 @pytest.mark.sampled(0)
@@ -63,8 +63,8 @@ def test_a_csv_with_other_names_and_words_for_labels(tmp_path):
             table.writerow(
                 [PRAISE if number % 2 else BLAME, ("Positive", "1")[number % 3 > 0] if number % 2 else "negative"]
             )
-    done = run_text(text_of("sentiment_lstm", epochs=5), tmp_path, "--data", str(tmp_path / "mine.csv"))
-    assert metrics_of(done)["accuracy"] > 0.9
+    process = run_text(text_of("sentiment_lstm", epochs=5), tmp_path, "--data", str(tmp_path / "mine.csv"))
+    assert metrics_of(process)["accuracy"] > 0.9
 
 
 @pytest.mark.parametrize(
@@ -94,5 +94,9 @@ def test_a_folder_without_texts(tmp_path):
 @pytest.mark.slow
 def test_too_few_reviews_end_the_script_without_a_traceback(tmp_path):
     (tmp_path / "mine.csv").write_text("text,label\nfine,1\n", encoding="utf-8")
-    done = run_text(text_of("sentiment_lstm"), tmp_path, "--data", str(tmp_path / "mine.csv"))
-    assert done.returncode == 1 and "at least 5 reviews of each kind" in done.stderr and "Traceback" not in done.stderr
+    process = run_text(text_of("sentiment_lstm"), tmp_path, "--data", str(tmp_path / "mine.csv"))
+    assert (
+        process.returncode == 1
+        and "at least 5 reviews of each kind" in process.stderr
+        and "Traceback" not in process.stderr
+    )

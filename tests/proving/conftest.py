@@ -68,7 +68,8 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
     def judge(readings: Any) -> list[Verdict]:
         numbers = {name: reading.numbers for name, reading in readings.items()}
         fires = {
-            name: name == "double_normalisation" and one["softmax_before_loss"] > 0.5 for name, one in numbers.items()
+            name: name == "double_normalisation" and figures["softmax_before_loss"] > 0.5
+            for name, figures in numbers.items()
         }
         return [Verdict(name, fire, "said", {}) for name, fire in fires.items()]
 

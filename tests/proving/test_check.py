@@ -62,12 +62,12 @@ def _right(name: str, source: str, diagnosis: Any, **_: Any) -> Result:
 @pytest.mark.parametrize("name", [NAME, only_in_prove("06_knows_nothing"), "17_second_opinion"])
 def test_a_right_grader_is_proved_and_kept(grader: Any, name: str) -> None:
     grader(_right)
-    told = []
-    report = check([name], progress=lambda done, of: told.append((done, of)))
+    calls = []
+    report = check([name], progress=lambda done, of: calls.append((done, of)))
     assert report.ok, report.proofs[0].problems
     proof = report.proofs[0]
     assert proof.count("correct")[0] >= 3 and proof.count("degenerate")[0] >= 5 and proof.count("attack")[0] >= 15
-    assert told[0] == (0, report.runs) and told[-1] == (report.runs, report.runs)
+    assert calls[0] == (0, report.runs) and calls[-1] == (report.runs, report.runs)
     again = check([name])
     assert again.cached == again.runs == report.runs and again.to_json()["proofs"] == report.to_json()["proofs"]
     assert check([name], fresh=True).cached == 0
@@ -146,7 +146,7 @@ def test_what_shows_nothing_is_noticed(name: str, numbers: dict[str, float], sai
 
 
 def test_points_for_what_is_wrong_are_noticed(grader: Any) -> None:
-    grader(lambda *a, **_: replace(given := _right(*a), share=given.share or 0.1))
+    grader(lambda *a, **_: replace(result := _right(*a), share=result.share or 0.1))
     assert any("must fail but earns 10%" in text for text in check([NAME]).proofs[0].problems)
 
 
@@ -216,19 +216,19 @@ def test_a_leak_is_noticed(change: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", list(exercises()))
 def test_no_hint_and_no_test_tells(name: str) -> None:
     exercise = load(name)
-    asked = () if exercise.kind.name == "break" else range(len(exercise.faults))
-    tests = [text for of in asked for text in offered(exercise, of).texts]
-    shown = [{"cell": "hints", "text": "\n".join([*exercise.hints, *tests])}]
-    assert leaks.in_outputs(exercise, shown) == []
-    told = [{"cell": "hints", "text": f"Perhaps {filled(load(NAME))['cause']}?"}]
-    assert leaks.in_outputs(load(NAME), told)
+    findings = () if exercise.kind.name == "break" else range(len(exercise.faults))
+    tests = [text for of in findings for text in offered(exercise, of).texts]
+    outputs = [{"cell": "hints", "text": "\n".join([*exercise.hints, *tests])}]
+    assert leaks.in_outputs(exercise, outputs) == []
+    leaking = [{"cell": "hints", "text": f"Perhaps {filled(load(NAME))['cause']}?"}]
+    assert leaks.in_outputs(load(NAME), leaking)
 
 
 def test_a_leak_in_metadata_is_noticed(monkeypatch: Any) -> None:
     def told(*arguments: Any) -> str:
-        made = json.loads(real(*arguments))
-        made["cells"][0]["metadata"]["case"] = "stale"
-        return json.dumps(made)
+        notebook = json.loads(real(*arguments))
+        notebook["cells"][0]["metadata"]["case"] = "stale"
+        return json.dumps(notebook)
 
     real = leaks.build
     monkeypatch.setattr(leaks, "build", told)
@@ -240,9 +240,9 @@ def test_a_leak_in_metadata_is_noticed(monkeypatch: Any) -> None:
 def test_an_executed_notebook_that_tells_is_noticed(monkeypatch: Any) -> None:
     tells = "print(repr(type('Case', (), {'__repr__': lambda self: 'loop/stale_gradients'})()))"
     monkeypatch.setattr(curious, "PROBES", (tells, *curious.PROBES))  # the last one changes the program
-    found = leaks.prove(load(NAME))
-    assert found["letters"] > 1000 and len(found["problems"]) >= 1
-    assert all(text.startswith("cell probe-0 shows") for text in found["problems"])
+    entry = leaks.prove(load(NAME))
+    assert entry["letters"] > 1000 and len(entry["problems"]) >= 1
+    assert all(text.startswith("cell probe-0 shows") for text in entry["problems"])
 
 
 def test_unknown_names() -> None:

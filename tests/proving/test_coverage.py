@@ -17,8 +17,8 @@ PAIRS = list(coverage.pairs(coverage.catalogue.load(FAULT)))
 @pytest.fixture(autouse=True)
 def only_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """A house with one fault, two programs and one exercise."""
-    one = coverage.catalogue.load(FAULT)
-    monkeypatch.setattr(coverage, "catalogue", SimpleNamespace(catalogue=lambda: {FAULT: one}))
+    single = coverage.catalogue.load(FAULT)
+    monkeypatch.setattr(coverage, "catalogue", SimpleNamespace(catalogue=lambda: {FAULT: single}))
     for module in (coverage, completeness):
         monkeypatch.setattr(module, "fits", lambda fault: ("digits_cnn", "mlp"))
         monkeypatch.setattr(module, "pairs", lambda fault: PAIRS)
@@ -31,25 +31,25 @@ def only_one(monkeypatch: pytest.MonkeyPatch) -> None:
 def whole(runs, proofs) -> Any:
     """A ledger that holds all of it; the submissions are made up as well."""
     verify([FAULT], ["digits_cnn", "mlp"])
-    said = {pair.look_alike.other: told_of(pair, False).entry() for pair in PAIRS}
-    ledger.write("faults", FAULT, ledger.read("faults", FAULT) | {"look_alikes": said})
+    fields = {pair.look_alike.other: told_of(pair, False).entry() for pair in PAIRS}
+    ledger.write("faults", FAULT, ledger.read("faults", FAULT) | {"look_alikes": fields})
     for name in coverage.exercises():
-        made: dict[str, Any] = {}
+        trials: dict[str, Any] = {}
         for (_, kind, title), trial in coverage.work_of(name).items():
             passed = kind in ("solution", "correct")
-            said = {"status": "passed" if passed else "wrong", "share": float(passed), "failed": []}
-            made.setdefault(kind, {})[title] = {"key": coverage.key_of(trial), **said}
-        ledger.write("exercises", name, {"trials": made})
+            fields = {"status": "passed" if passed else "wrong", "share": float(passed), "failed": []}
+            trials.setdefault(kind, {})[title] = {"key": coverage.key_of(trial), **fields}
+        ledger.write("exercises", name, {"trials": trials})
     return proofs
 
 
 def spoil(file: Any, *path: str, value: Any) -> None:
-    told = json.loads(file.read_text())
-    part = told
+    entry = json.loads(file.read_text())
+    part = entry
     for name in path[:-1]:
         part = part[name]
     part[path[-1]] = value
-    file.write_text(json.dumps(told))
+    file.write_text(json.dumps(entry))
 
 
 def test_a_whole_ledger_lacks_nothing(whole) -> None:
@@ -57,10 +57,10 @@ def test_a_whole_ledger_lacks_nothing(whole) -> None:
 
 
 def test_an_empty_one_lacks_everything(proofs) -> None:
-    said = coverage.lacking()
-    assert f"{FAULT} on mlp is not in the ledger; type `bugzoo verify {FAULT}`" in said
-    assert "healthy mlp is not in the ledger; type `bugzoo verify --program mlp`" in said
-    assert any(text.endswith("is not in the ledger; type `bugzoo check 10_restless_loss`") for text in said)
+    lines = coverage.lacking()
+    assert f"{FAULT} on mlp is not in the ledger; type `bugzoo verify {FAULT}`" in lines
+    assert "healthy mlp is not in the ledger; type `bugzoo verify --program mlp`" in lines
+    assert any(text.endswith("is not in the ledger; type `bugzoo check 10_restless_loss`") for text in lines)
 
 
 STALE = [
@@ -97,13 +97,13 @@ STALE = [
 @pytest.mark.slow
 def test_what_is_stale_is_told(whole) -> None:
     """One ledger, which is spoiled and mended again for each case."""
-    for name, path, value, told in STALE:
+    for name, path, value, reason in STALE:
         file = whole / f"{name}.json"
         before = file.read_text()
         spoil(file, *path, value=value)
-        said = coverage.lacking()
-        assert any(told in text for text in said), (name, path, said)
-        assert all("matrix" in text or told in text for text in said), (name, path, said)
+        lines = coverage.lacking()
+        assert any(reason in text for text in lines), (name, path, lines)
+        assert all("matrix" in text or reason in text for text in lines), (name, path, lines)
         file.write_text(before)
     assert coverage.lacking() == []
 
@@ -128,9 +128,9 @@ def test_what_is_left_over_is_told(whole) -> None:
 @pytest.mark.slow
 def test_what_waits_for_its_proof_is_not_missed_and_not_forgotten(whole) -> None:
     file = whole / "faults" / "loss" / "double_softmax.json"
-    told = json.loads(file.read_text())
-    del told["cells"]["digits_cnn"]
-    file.write_text(json.dumps(told))
+    entry = json.loads(file.read_text())
+    del entry["cells"]["digits_cnn"]
+    file.write_text(json.dumps(entry))
     assert any(text.startswith(f"{FAULT} on digits_cnn is not in the ledger") for text in coverage.lacking())
     (whole / "waiting.txt").write_text(f"# a remark\n{FAULT} on digits_cnn\n")
     ledger.write_matrix()
@@ -150,9 +150,9 @@ def as_written(trial: Any) -> dict[str, Any]:
 def test_a_sample_that_agrees(whole, monkeypatch) -> None:
     monkeypatch.setattr(coverage, "prove_one", as_written)
     monkeypatch.setattr(coverage.look_alikes, "judge", lambda *_: [])
-    done, problems = coverage.sample(4, seed=3)
-    assert len(done) == 4 and problems == []
-    assert coverage.sample(4, seed=3)[0] == done
+    sampled, problems = coverage.sample(4, seed=3)
+    assert len(sampled) == 4 and problems == []
+    assert coverage.sample(4, seed=3)[0] == sampled
     assert len({tuple(coverage.sample(4, seed=seed)[0]) for seed in range(6)}) > 3
     everything, problems = coverage.sample(1000, seed=3)
     assert len(everything) > 40 and problems == []

@@ -27,7 +27,9 @@ def judged(both: dict[str, Any], alone: dict[str, Any], mended: dict[str, Any]) 
 def alarms(monkeypatch: pytest.MonkeyPatch) -> None:
     """An instrument fires where its first number is above 3: what is tested is what the proof makes of it."""
     monkeypatch.setattr(
-        decoys, "fired", lambda one: {name for name, said in one["numbers"].items() if next(iter(said.values())) > 3}
+        decoys,
+        "fired",
+        lambda one: {name for name, numbers in one["numbers"].items() if next(iter(numbers.values())) > 3},
     )
 
 
@@ -71,26 +73,26 @@ def test_the_key_is_about_all_texts_and_claims() -> None:
 
 
 def test_every_exercise_with_one_is_proved_and_among_the_pairs() -> None:
-    listed = {(one.program, *one.faults) for one in every() if one.with_trap}
+    listed = {(pair.program, *pair.faults) for pair in every() if pair.with_trap}
     for name, exercise in exercises().items():
-        asked = any(trial.kind == DECOY for trial in exercise.kind.seen(exercise))
-        assert asked == bool(exercise.scenario.decoy), name
+        has_trial = any(trial.kind == DECOY for trial in exercise.kind.seen(exercise))
+        assert has_trial == bool(exercise.scenario.decoy), name
         if exercise.scenario.decoy:
             assert (exercise.program, exercise.fault.partition("?")[0], exercise.scenario.decoy) in listed
 
 
 def test_a_touched_decoy_has_to_cost_something() -> None:
     trial = Trial("27_small_parts", "touched", "gone", "")
-    told = {"status": "passed", "share": 1.0, "saw": [], "seconds": 0.0}
-    assert verdict(trial, told) == ["touched 'gone' must cost some of the points but earns 100%"]
-    assert verdict(trial, told | {"share": 0.8}) == []
-    assert "must pass" in verdict(trial, told | {"status": "wrong", "share": 0.0})[0]
+    entry = {"status": "passed", "share": 1.0, "saw": [], "seconds": 0.0}
+    assert verdict(trial, entry) == ["touched 'gone' must cost some of the points but earns 100%"]
+    assert verdict(trial, entry | {"share": 0.8}) == []
+    assert "must pass" in verdict(trial, entry | {"status": "wrong", "share": 0.0})[0]
 
 
 def test_check_says_why_a_decoy_does_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoys, "problems", lambda case: ["it is better without"])
     proof = check.Proof("27_small_parts", False)
-    trial = next(one for one in load("27").kind.seen(load("27")) if one.kind == DECOY)
+    trial = next(candidate for candidate in load("27").kind.seen(load("27")) if candidate.kind == DECOY)
     assert check.judge(proof, trial, check.prove_one(trial)) == ["it is better without"] == proof.problems
     assert load("27").scenario.decoy
 

@@ -61,11 +61,11 @@ def test_what_is_not_proved_has_no_difficulty(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_lost_number_is_beyond_any_distance(monkeypatch: pytest.MonkeyPatch) -> None:
-    [one] = told(
+    [place] = told(
         monkeypatch,
         {"loss/double_softmax": {"numbers": {"loss_curve.final_loss": {"broken": ["inf"], "healthy": [1.0]}}}},
     )
-    assert math.isinf(one.effect)
+    assert math.isinf(place.effect)
 
 
 def test_agreement_is_that_of_ranks() -> None:
@@ -79,8 +79,8 @@ def test_agreement_is_that_of_ranks() -> None:
 
 def test_every_proved_fault_has_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BUGZOO_PROOFS")  # the ledger of this checkout
-    found = difficulties()
-    assert {one.fault for one in found} == {
+    places = difficulties()
+    assert {place.fault for place in places} == {
         fault.id for fault in catalogue.catalogue().values() if not fault.trap and difficulty.measured(fault)
     }
-    assert all(0 <= one.score <= 1 for one in found)
+    assert all(0 <= place.score <= 1 for place in places)

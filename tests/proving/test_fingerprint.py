@@ -127,8 +127,8 @@ def test_a_name_that_is_looked_up_when_it_is_used(package: Path) -> None:
     forget()
     with pytest.raises(LookupError, match=r"bugzoo\.pack\.helper"):
         reached("bugzoo.pack.one:measure")
-    known = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from bugzoo.pack.tools import helper\n"
-    (package / "__init__.py").write_text(known + lazy)
+    imports = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from bugzoo.pack.tools import helper\n"
+    (package / "__init__.py").write_text(imports + lazy)
     forget()
     assert ("bugzoo.pack.tools", "helper") in reached("bugzoo.pack.one:measure")
 
@@ -232,13 +232,13 @@ def called(spec: str) -> set[tuple[str, str]]:
 
     program, settings = ("mini_transformer", {"steps": 20}) if "attention" in spec else ("mlp", {"epochs": 1})
     source = Scenario(program, (spec,) if spec else (), settings).source
-    root, seen = str(Path(bugzoo.__file__).parent) + os.sep, set[tuple[str, str]]()
+    root, calls = str(Path(bugzoo.__file__).parent) + os.sep, set[tuple[str, str]]()
 
     def look(frame, event, _) -> None:
         file = frame.f_code.co_filename
         runs = frame.f_code.co_flags & CO_OPTIMIZED or frame.f_code.co_name == "<module>"  # not the body of a class
         if event == "call" and runs and file.startswith(root):
-            seen.add((file, frame.f_code.co_qualname))
+            calls.add((file, frame.f_code.co_qualname))
 
     with preserved():
         threading.setprofile(look)
@@ -249,7 +249,7 @@ def called(spec: str) -> set[tuple[str, str]]:
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
-    return seen
+    return calls
 
 
 @pytest.mark.slow
@@ -258,22 +258,22 @@ def called(spec: str) -> set[tuple[str, str]]:
 def test_nothing_runs_that_was_not_reached(spec: str) -> None:
     """Every function of ours that a watched and measured run really calls is in the hash of the measurement."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:  # what other tests imported is not there
-        seen = fresh.submit(called, spec).result()
+        calls = fresh.submit(called, spec).result()
     root = str(Path(bugzoo.__file__).parent) + os.sep
-    known = reached(*code.CORE, *(f"bugzoo.diagnostics.{name}:measure" for name in names()), words=True)
-    known |= reached(*(f"bugzoo.diagnostics.{name}:judge" for name in names()))  # conditions are made at an import
-    modules = {module for module, _ in known}
+    places = reached(*code.CORE, *(f"bugzoo.diagnostics.{name}:measure" for name in names()), words=True)
+    places |= reached(*(f"bugzoo.diagnostics.{name}:judge" for name in names()))  # conditions are made at an import
+    modules = {module for module, _ in places}
     missing = set()
-    for file, name in seen:
+    for file, name in calls:
         module = "bugzoo." + file.removeprefix(root).removesuffix(".py").removesuffix("/__init__").replace(os.sep, ".")
         top = name.split(".")[0]
         if (
             module == "bugzoo.diagnostics._example"
         ):  # HEALTHY and SICK, made when an instrument is imported; measures nothing
             continue
-        if module not in modules if top.startswith("<") else (module, top) not in known:
+        if module not in modules if top.startswith("<") else (module, top) not in places:
             missing.add((module, name))
-    assert len(seen) > 100 and not missing
+    assert len(calls) > 100 and not missing
 
 
 def test_the_hash_of_the_files_changes_with_each_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

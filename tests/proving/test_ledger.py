@@ -42,8 +42,8 @@ def the_real_one(own_places, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_everything_is_in_the_ledger() -> None:
     lacking = coverage.lacking()
-    shown = "\n".join(lacking[:20])
-    assert not lacking, f"{len(lacking)} things are to be proved (`bugzoo verify && bugzoo check` does all):\n{shown}"
+    lines = "\n".join(lacking[:20])
+    assert not lacking, f"{len(lacking)} things are to be proved (`bugzoo verify && bugzoo check` does all):\n{lines}"
 
 
 def test_every_row_of_the_texts_stands() -> None:

@@ -75,30 +75,30 @@ def test_what_asks_for_a_new_proof(tmp_path: Path, old: str, new: str, changed: 
 def test_a_renamed_row_and_another_text_of_a_program_ask_for_a_new_proof(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mine, row = lesson(tmp_path), views.rows("updates")[0]
-    before = lesson_key.about(mine, FOUND)
+    draft, row = lesson(tmp_path), views.rows("updates")[0]
+    before = lesson_key.about(draft, FOUND)
     other = (replace(row, label="a new name"), *views.rows("updates")[1:])
     monkeypatch.setattr(views, "rows", lambda name: other)
-    assert lesson_key.about(mine, FOUND) != before
+    assert lesson_key.about(draft, FOUND) != before
     monkeypatch.undo()
-    assert lesson_key.about(mine, FOUND) == before
+    assert lesson_key.about(draft, FOUND) == before
     deeper = {**FOUND, "programs": [{**FOUND["programs"][0], "settings": {"epochs": 9}}]}
-    assert lesson_key.about(mine, deeper) != before
+    assert lesson_key.about(draft, deeper) != before
     for gone in ({**FOUND, "programs": [{"program": "mlpp"}]}, {**FOUND, "views": ["updatess"]}):
-        assert lesson_key.about(mine, gone) != before
+        assert lesson_key.about(draft, gone) != before
 
 
 def test_a_view_computed_in_another_way_makes_it_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And so does a function that a cell names; not what it never reaches."""
-    mine = lesson(tmp_path)
+    draft = lesson(tmp_path)
 
     def changed_by(module: str, edit: Callable[[str], str]) -> list[str]:
         file, real = fingerprint._file(module), Path.read_text
-        before = lesson_key.reached(mine, FOUND)
+        before = lesson_key.reached(draft, FOUND)
         edited = lambda self, *more, **how: edit(real(self)) if self == file else real(self, *more, **how)  # noqa: E731
         forget()
         monkeypatch.setattr(Path, "read_text", edited)
-        now = lesson_key.reached(mine, FOUND)
+        now = lesson_key.reached(draft, FOUND)
         monkeypatch.undo()
         forget()
         return sorted({part.split()[0] for part in set(before) ^ set(now)})
@@ -115,11 +115,11 @@ def test_a_view_computed_in_another_way_makes_it_stale(tmp_path: Path, monkeypat
 @pytest.mark.sampled(1)
 @pytest.mark.slow
 def test_a_run_says_what_it_opened(tmp_path: Path) -> None:
-    asked = TEXT[TEXT.index("# %% [check]") : TEXT.index("# %% recap")]  # a question needs its lesson in the package
-    found = run(lesson(tmp_path, asked, ""))
-    assert found.problems == [] and found.opened["views"] == ["updates"]
-    assert "learning_rate_log" in found.opened["instruments"]
-    (made,) = found.opened["programs"]
-    assert (made["program"], made["settings"]) == ("mlp", {"epochs": 1})
-    assert made["faults"] == ["numerics/log_at_step?step=3&eps=0"]
-    assert opened.contents(found.opened)[0] != opened.contents(FOUND)[0]
+    question = TEXT[TEXT.index("# %% [check]") : TEXT.index("# %% recap")]  # a question needs its lesson in the package
+    ran = run(lesson(tmp_path, question, ""))
+    assert ran.problems == [] and ran.opened["views"] == ["updates"]
+    assert "learning_rate_log" in ran.opened["instruments"]
+    (program,) = ran.opened["programs"]
+    assert (program["program"], program["settings"]) == ("mlp", {"epochs": 1})
+    assert program["faults"] == ["numerics/log_at_step?step=3&eps=0"]
+    assert opened.contents(ran.opened)[0] != opened.contents(FOUND)[0]

@@ -68,12 +68,12 @@ def test_every_wrong_claim_is_told() -> None:
 
 def test_a_variable_of_a_comprehension_is_no_name_of_the_cell(tmp_path: Path) -> None:
     """Python 3.12 runs a comprehension in its cell's own scope, and symtable lists its variables there."""
-    ours = ("radius = 1\n", "radius = sum(one for one in [1])\nsizes = [one * radius for one in [1]]\n")
+    setup = ("radius = 1\n", "radius = sum(one for one in [1])\nsizes = [one * radius for one in [1]]\n")
     theirs = ("import math\n", "import math\n\nassert [one for one in sizes] == [1]\n")
-    assert read_through(lesson(tmp_path, ours, theirs)) == []
+    assert read_through(lesson(tmp_path, setup, theirs)) == []
     used = ("radius = 1\n", "radius = 1\nsizes = [one + area for one in [1]]\n")
-    (told,) = read_through(lesson(tmp_path, used))
-    assert "area comes only from a proof cell" in told
+    (problem,) = read_through(lesson(tmp_path, used))
+    assert "area comes only from a proof cell" in problem
 
 
 def test_a_good_one_has_nothing_wrong(tmp_path: Path) -> None:
@@ -127,25 +127,25 @@ def test_what_is_wrong_is_seen_without_running_it(tmp_path: Path, change: tuple[
     ],
 )
 def test_what_is_wrong_is_seen_when_it_is_run(tmp_path: Path, change: tuple[str, str], said: list[str]) -> None:
-    found, measured, times, opened = run(lesson(tmp_path, change))
-    assert bool(found) is bool(said)
-    assert found or measured == {"area": pytest.approx(3.14159, abs=1e-5), "more": True}
-    assert found or (times["setup"] > 0 and times["title"] == 0)
-    assert found or opened == {"programs": [], "views": [], "instruments": []}
+    problems, measured, times, opened = run(lesson(tmp_path, change))
+    assert bool(problems) is bool(said)
+    assert problems or measured == {"area": pytest.approx(3.14159, abs=1e-5), "more": True}
+    assert problems or (times["setup"] > 0 and times["title"] == 0)
+    assert problems or opened == {"programs": [], "views": [], "instruments": []}
     for part in said:
-        assert part in found[0]
+        assert part in problems[0]
 
 
 @pytest.mark.slow
 def test_the_fastest_run_tells_the_longest_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path / "proofs"))
-    mine, told = lesson(tmp_path), []
+    draft, lines = lesson(tmp_path), []
     for seconds in (40.0, 8.0, 30.0, 7.9):
-        times = {mine.of("code")[0].key: seconds}
+        times = {draft.of("code")[0].key: seconds}
         monkeypatch.setattr(lesson_proof, "run", lambda *_, now=times, **__: Ran([], {}, now, {}))
-        assert lesson_proof.prove(mine) == []
-        told.append(lesson_proof.longest(mine))
-    assert told == ["setup 40.0 s", "setup 8.0 s", "setup 8.0 s", "setup 8.0 s"], "7.9 is the same"
+        assert lesson_proof.prove(draft) == []
+        lines.append(lesson_proof.longest(draft))
+    assert lines == ["setup 40.0 s", "setup 8.0 s", "setup 8.0 s", "setup 8.0 s"], "7.9 is the same"
 
 
 @pytest.mark.sampled(0)
@@ -160,8 +160,8 @@ def test_on_a_device_all_that_does_not_hold_is_told_and_nothing_is_written(
     same = ("radius = 1", where), ("area > 3\n", asserted)
     assert elsewhere(lesson(tmp_path, *same), "cpu") == {"words": [], "digits": [], "apart": []}
     assert run(lesson(tmp_path, *same))[0] == [], "without a device the proof is made on the CPU"
-    told = elsewhere(lesson(tmp_path, *same), "cuda")
-    (raised,), (claim,) = told["words"], told["digits"]
+    differences = elsewhere(lesson(tmp_path, *same), "cuda")
+    (raised,), (claim,) = differences["words"], differences["digits"]
     assert raised.startswith("07_small.py, line 12 (proof-2): AssertionError: another radius, at `assert radius == 1")
     assert claim == "07_small.py, line 2 (title): the text says '3.14', but area is 12.566370614359172"
     early = ("area = math.pi", "assert radius == 1\narea = math.pi")

@@ -54,12 +54,12 @@ def test_a_changed_file_gives_a_fresh_answer(listed: Listed, monkeypatch: pytest
 def test_a_changed_pack_gives_a_fresh_answer(listed: Listed, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pack = SimpleNamespace(name="sample", load=lambda: SimpleNamespace(__path__=[str(tmp_path / "pack")]))
     monkeypatch.setattr(listing, "entry_points", lambda group: [pack])
-    asked = []
+    fresh = []
     for text in ("FAULT = 1\n", "FAULT = 1\n", "FAULT = 2\n"):
         (tmp_path / "pack" / "loop").mkdir(parents=True, exist_ok=True)
         (tmp_path / "pack" / "loop" / "fault.py").write_text(text)
-        asked.append(listed()[1] > 0)
-    assert asked == [True, False, True]
+        fresh.append(listed()[1] > 0)
+    assert fresh == [True, False, True]
     pack.name = "another"
     assert listed()[1], "the ids have the name of the pack in them"
 

@@ -26,8 +26,8 @@ def prove(pair: Pair) -> list[str]:
 
 
 def test_every_look_alike_with_a_number_has_a_program() -> None:
-    wanted = [(f.id, one.other) for f in faults.catalogue().values() for one in f.look_alikes if one.claims[0]]
-    assert [(pair.fault.id, pair.look_alike.other) for pair in PAIRS] == wanted and len(PAIRS) >= 8
+    expected = [(f.id, like.other) for f in faults.catalogue().values() for like in f.look_alikes if like.claims[0]]
+    assert [(pair.fault.id, pair.look_alike.other) for pair in PAIRS] == expected and len(PAIRS) >= 8
 
 
 @pytest.mark.sampled(0)
@@ -50,7 +50,7 @@ def test_verify_runs_both_and_writes_it_down(runs, proofs, monkeypatch) -> None:
     monkeypatch.setattr(look_alikes, "judge", lambda pair, results: [] if len(results) == 2 else ["half"])
     pair = next(pair for pair in PAIRS if (pair.fault.id, pair.look_alike.other) == (FAULT, OTHER))
     report = verify([FAULT], [pair.program])
-    assert [(one.fault, one.other, one.problems) for one in report.look_alikes] == [(FAULT, OTHER, [])]
+    assert [(entry.fault, entry.other, entry.problems) for entry in report.look_alikes] == [(FAULT, OTHER, [])]
     assert ledger.read("faults", FAULT)["look_alikes"][OTHER] == ledger.plain(told_of(pair, False).entry())
     assert verify([FAULT], [pair.program]).look_alikes[0].in_ledger
     assert verify([FAULT], ["mlp"]).look_alikes == [] and OTHER in ledger.read("faults", FAULT)["look_alikes"]

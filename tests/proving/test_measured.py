@@ -19,9 +19,9 @@ def changed(monkeypatch: pytest.MonkeyPatch, which: str, *names: str) -> None:
 
 
 def test_the_second_time_costs_nothing(runs) -> None:
-    told: list[tuple[int, int]] = []
-    first = look(progress=lambda *now: told.append(now))
-    assert first[1:] == (2, 2) and told == [(0, 2), (1, 2), (2, 2)]
+    calls: list[tuple[int, int]] = []
+    first = look(progress=lambda *now: calls.append(now))
+    assert first[1:] == (2, 2) and calls == [(0, 2), (1, 2), (2, 2)]
     assert look() == (first[0], 2, 0) and len(runs.asked) == 2
     assert set(first[0][0]["numbers"]) == {"loss_curve", "crash"}
 
@@ -29,14 +29,14 @@ def test_the_second_time_costs_nothing(runs) -> None:
 def test_one_job_is_run_once_for_all_who_ask(runs) -> None:
     results, jobs, ran = look([*JOBS, (Job("a"), {"mode_watch"})])
     assert (jobs, ran) == (2, 2) and ("a", ("crash", "loss_curve", "mode_watch")) in runs.asked
-    assert [set(one["numbers"]) for one in results] == [{"loss_curve", "crash"}, {"crash"}, {"mode_watch"}]
+    assert [set(entry["numbers"]) for entry in results] == [{"loss_curve", "crash"}, {"crash"}, {"mode_watch"}]
 
 
 def test_another_instrument_is_measured_alone(runs) -> None:
     look()
     results, _, ran = look([(Job("a"), {"loss_curve", "crash", "mode_watch"}), JOBS[1]])
     assert ran == 1 and runs.asked[2:] == [("a", ("mode_watch",))]
-    assert {name: found["seen"] > 2 for name, found in results[0]["numbers"].items()} == {
+    assert {name: numbers["seen"] > 2 for name, numbers in results[0]["numbers"].items()} == {
         "crash": False, "loss_curve": False, "mode_watch": True
     }  # fmt: skip
 

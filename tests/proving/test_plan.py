@@ -73,10 +73,10 @@ def test_a_threshold_is_judged_on_the_numbers_of_the_ledger(runs, proofs, monkey
     monkeypatch.setattr(faults, "load", lambda name: moved if name == FAULT else fault)
     runs.asked.clear()
     report = verify([FAULT], ["mlp"])
-    assert not [one for one in runs.asked if "F.softmax(" in one[0]], "no run of the cell"
-    said = [text for text in report.cells[0].problems if "of its" not in text]
-    assert (said == []) == proved, said
-    assert proved or said[0].startswith(f"`{left} > 5.0` holds on 0 of 5 broken runs")
+    assert not [call for call in runs.asked if "F.softmax(" in call[0]], "no run of the cell"
+    problems = [text for text in report.cells[0].problems if "of its" not in text]
+    assert (problems == []) == proved, problems
+    assert proved or problems[0].startswith(f"`{left} > 5.0` holds on 0 of 5 broken runs")
 
 
 def test_it_says_what_it_would_run_and_why_before_it_does(runs, proofs) -> None:

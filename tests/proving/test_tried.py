@@ -27,16 +27,16 @@ def entry(program: str = "mlp") -> dict[str, Any]:
 
 
 def kinds(program: str) -> dict[str, int]:
-    found = [trial.kind for trial in tried.of_cell(Scenario(program, (FAULT,)))]
-    return {kind: found.count(kind) for kind in found}
+    sequence = [trial.kind for trial in tried.of_cell(Scenario(program, (FAULT,)))]
+    return {kind: sequence.count(kind) for kind in sequence}
 
 
 def test_what_is_tried() -> None:
-    own = len(faults.load(FAULT).pretences)
+    count = len(faults.load(FAULT).pretences)
     whole, usual = kinds("mlp"), kinds("digits_cnn")
     assert plainest(faults.load(FAULT)) == "mlp"
-    assert usual["solution"] == usual["unsolved"] == 1 and usual["correct"] >= 3 and 2 <= usual["degenerate"] <= own
-    assert "attack" not in usual and whole["attack"] == tried.ATTACKS and whole["degenerate"] >= own + 4
+    assert usual["solution"] == usual["unsolved"] == 1 and usual["correct"] >= 3 and 2 <= usual["degenerate"] <= count
+    assert "attack" not in usual and whole["attack"] == tried.ATTACKS and whole["degenerate"] >= count + 4
 
 
 @pytest.mark.slow
@@ -149,10 +149,10 @@ def test_ctrl_c_loses_only_what_was_being_graded(runs, proofs) -> None:
 
 
 def test_progress_counts_runs_and_submissions(runs) -> None:
-    told: list[tuple[int, int]] = []
-    report = prove(progress=lambda *now: told.append(now))
-    assert told[0][0] == 0 and told[-1] == (report.runs + report.graded,) * 2
-    assert {of for _, of in told} == {report.runs + report.graded} and told == sorted(told)
+    calls: list[tuple[int, int]] = []
+    report = prove(progress=lambda *now: calls.append(now))
+    assert calls[0][0] == 0 and calls[-1] == (report.runs + report.graded,) * 2
+    assert {of for _, of in calls} == {report.runs + report.graded} and calls == sorted(calls)
 
 
 def test_where_nothing_can_be_graded_it_says_why(runs, proofs, monkeypatch) -> None:
@@ -181,25 +181,25 @@ def test_where_nothing_can_be_graded_it_says_why(runs, proofs, monkeypatch) -> N
     ],
 )
 def test_three_seeds_where_one_leaves_it_open(monkeypatch, failed: tuple[str, ...], asked: list[Any]) -> None:
-    seen = []
+    calls = []
 
     def grade(source: str, scenario: Scenario, *, seeds: Any) -> Result:
-        seen.append(seeds)
+        calls.append(seeds)
         return Result("wrong" if failed else "passed", checks=[Check(name, "wrong", "") for name in failed])
 
     monkeypatch.setattr(quick, "grade", grade)
     quick.quick("", Scenario("mlp", (FAULT,), seed=4))
-    assert seen == asked
+    assert calls == asked
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [only_in_prove("solution"), only_in_prove("as handed out")])
 def test_a_real_grading(name: str) -> None:
-    trial = next(one for one in tried.of_cell(Scenario("mlp", (FAULT,))) if one.name == name)
+    trial = next(candidate for candidate in tried.of_cell(Scenario("mlp", (FAULT,))) if candidate.name == name)
     assert (tried.grade_one((FAULT, "mlp", trial))["status"] == "passed") == (trial.kind in MUST_PASS)
 
 
 def test_every_cell_says_what_is_tried_on_it() -> None:
     for fault in faults.catalogue().values():
-        said = {tried.impossible(fault, program) for program in fits(fault) if ledger.ours(fault.id)}
-        assert all(bool(why) == fault.needs.cuda for why in said), (fault.id, said)  # the grader runs on a processor
+        texts = {tried.impossible(fault, program) for program in fits(fault) if ledger.ours(fault.id)}
+        assert all(bool(why) == fault.needs.cuda for why in texts), (fault.id, texts)  # the grader runs on a processor

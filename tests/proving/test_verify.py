@@ -105,5 +105,5 @@ def test_a_slightly_sick_healthy_program_is_noticed(monkeypatch):
     monkeypatch.setattr(programs, "load", sick)
     report = run()
     assert not report.ok
-    said = [text for c in report.controls for text in c.problems]
-    assert any("fresh_gradient" in text for text in said), said
+    sentences = [text for c in report.controls for text in c.problems]
+    assert any("fresh_gradient" in text for text in sentences), sentences

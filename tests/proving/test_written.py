@@ -27,10 +27,10 @@ def other_code(monkeypatch: pytest.MonkeyPatch, which: str, *names: str) -> None
 def test_what_is_written(runs, proofs) -> None:
     report = prove()
     assert report.ok and (report.runs, report.cached, report.believed) == (10, 0, 0)
-    found = entry()
-    assert found["outcomes"] == ["finished"] * 5 and found["agreeing"] == 5 and found["problems"] == []
-    assert found["numbers"]["loss_curve.final_loss"] == {"broken": [1.2] * 5, "healthy": [0.2] * 5}
-    assert found["fired"] == ["double_normalisation"]
+    stored = entry()
+    assert stored["outcomes"] == ["finished"] * 5 and stored["agreeing"] == 5 and stored["problems"] == []
+    assert stored["numbers"]["loss_curve.final_loss"] == {"broken": [1.2] * 5, "healthy": [0.2] * 5}
+    assert stored["fired"] == ["double_normalisation"]
     assert ledger.read("programs", "mlp")["metrics"] == {"accuracy": [0.95] * 5, "loss": [0.2] * 5}
     assert "| loss/double_softmax | mlp | proved, with " in (proofs / "matrix.md").read_text()
 
@@ -117,8 +117,8 @@ def test_without_a_ledger_the_cache_does(runs, tmp_path) -> None:
 
 
 def test_how_it_is_written() -> None:
-    told = {"a": {"b": [1.23456789, float("inf"), float("nan"), None]}, "c": [], "d": ["x" * 70, "é"], "e": {}}
-    text = ledger.to_text(ledger.plain(told))
+    sample = {"a": {"b": [1.23456789, float("inf"), float("nan"), None]}, "c": [], "d": ["x" * 70, "é"], "e": {}}
+    text = ledger.to_text(ledger.plain(sample))
     assert json.loads(text) == {
         "a": {"b": [1.23457, "Infinity", "NaN", None]}, "c": [], "d": ["x" * 70, "é"], "e": {}
     }  # fmt: skip

@@ -59,11 +59,11 @@ def result(exercise: Exercise | Case, text: str) -> Result:
 
 def row(exercise: Exercise | Case, idiom: Idiom, text: str) -> dict[str, str]:
     """Grade a text, and return its line. `aside`: whether a class's grader leaves it to a person, and does not run it."""
-    found = result(exercise, text)
+    verdict = result(exercise, text)
     aside = set_aside.set_aside(text, tidy(exercise.scenario.source))
-    by = "; ".join(dict.fromkeys(check.name for check in found.checks if not check.passed))
-    said = (exercise.name, idiom.name, idiom.kind, "yes" if aside else "", found.status, f"{found.share:g}", by)
-    return dict(zip(COLUMNS, said, strict=True))
+    by = "; ".join(dict.fromkeys(check.name for check in verdict.checks if not check.passed))
+    cells = (exercise.name, idiom.name, idiom.kind, "yes" if aside else "", verdict.status, f"{verdict.share:g}", by)
+    return dict(zip(COLUMNS, cells, strict=True))
 
 
 def expected() -> dict[tuple[str, str], dict[str, str]]:
@@ -87,25 +87,25 @@ def main() -> None:
     parser.add_argument("--only", default="", help="an idiom's name, or a kind: right, wrong, attack")
     parser.add_argument("--each", type=int, default=0, help="exercises for each idiom")
     parser.add_argument("--again", action="store_true", help="also lines that are there")
-    given = parser.parse_args()
-    known = expected()
-    wanted = [(exercise, idiom, text) for exercise, idiom, text in cases()
-              if not given.exercises or any(exercise.name.startswith(name) for name in given.exercises)]  # fmt: skip
-    wanted = [one for one in wanted if not given.only or given.only in (one[1].name, one[1].kind)]
-    if given.each:
+    arguments = parser.parse_args()
+    lines = expected()
+    chosen = [(exercise, idiom, text) for exercise, idiom, text in cases()
+              if not arguments.exercises or any(exercise.name.startswith(name) for name in arguments.exercises)]  # fmt: skip
+    chosen = [case for case in chosen if not arguments.only or arguments.only in (case[1].name, case[1].kind)]
+    if arguments.each:
         source = random.Random(SEED)
-        drawn = {idiom: [one for one in wanted if one[1] is idiom] for idiom in IDIOMS}
-        wanted = [one for them in drawn.values() for one in source.sample(them, min(given.each, len(them)))]
-    wanted = [one for one in wanted if given.again or (one[0].name, one[1].name) not in known]
-    print(f"{len(wanted)} repairs to grade", file=sys.stderr)
-    for exercise, idiom, text in wanted:
+        groups = {idiom: [case for case in chosen if case[1] is idiom] for idiom in IDIOMS}
+        chosen = [case for them in groups.values() for case in source.sample(them, min(arguments.each, len(them)))]
+    chosen = [case for case in chosen if arguments.again or (case[0].name, case[1].name) not in lines]
+    print(f"{len(chosen)} repairs to grade", file=sys.stderr)
+    for exercise, idiom, text in chosen:
         began = time.perf_counter()
         line = row(exercise, idiom, text)
-        known[exercise.name, idiom.name] = line
-        write(known.values())
+        lines[exercise.name, idiom.name] = line
+        write(lines.values())
         print(*line.values(), f"{time.perf_counter() - began:.0f} s", sep=" | ", flush=True)
     for kind in ("right", "wrong", "attack"):
-        some = [line for line in known.values() if line["kind"] == kind]
+        some = [line for line in lines.values() if line["kind"] == kind]
         passed, aside = (
             sum(line[name] == value for line in some) for name, value in (("status", "passed"), ("aside", "yes"))
         )

@@ -119,6 +119,6 @@ def test_an_error_with_control_characters_is_shown_without_them(sandboxed):
 
 
 def test_every_hand_in_has_its_test():
-    known = {*WRONG, *WAITS, *RIGHT, *ASIDE, *TRAINED, "attack_ansi_error"}
-    assert known == {path.stem for path in HANDINS.glob("*.txt")}
-    assert load("04").handed_out and len(known) == 21
+    names = {*WRONG, *WAITS, *RIGHT, *ASIDE, *TRAINED, "attack_ansi_error"}
+    assert names == {path.stem for path in HANDINS.glob("*.txt")}
+    assert load("04").handed_out and len(names) == 21

@@ -18,6 +18,6 @@ CARRIED = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("fault", "attack", "mode"), CARRIED)
 def test_an_attack_passes_where_the_rows_are_known(sandboxed, fault, attack, mode):
-    found = next((case, text) for case, idiom, text in held_out.cases() if (case.name, idiom.name) == (fault, attack))
-    result = graded(found[1], found[0].scenario, mode)
+    pair = next((case, text) for case, idiom, text in held_out.cases() if (case.name, idiom.name) == (fault, attack))
+    result = graded(pair[1], pair[0].scenario, mode)
     assert result.passed, str(result)

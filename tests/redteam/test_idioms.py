@@ -63,5 +63,5 @@ def test_the_table_holds_what_should_be():
 @pytest.mark.parametrize("case", [case if case in GATE else only_in_prove(case) for case in TABLE], ids=" ".join)
 def test_a_repair_earns_what_it_earned(sandboxed, case):
     exercise, text = fitting()[case]
-    found = result(exercise, text)
-    assert (found.status, f"{found.share:g}") == (TABLE[case]["status"], TABLE[case]["share"]), str(found)
+    verdict = result(exercise, text)
+    assert (verdict.status, f"{verdict.share:g}") == (TABLE[case]["status"], TABLE[case]["share"]), str(verdict)

@@ -56,8 +56,8 @@ def test_what_saves_or_calls_is_left_out_and_the_state_is_as_before(tmp_path, ca
     capsys.readouterr()
     model, state = run.trace.live.models[0], torch.get_rng_state()
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    found = evaluated(run)
-    assert [len(targets) for _, targets in found.pairs] == [64, 36]
+    evaluation = evaluated(run)
+    assert [len(targets) for _, targets in evaluation.pairs] == [64, 36]
     assert not (tmp_path / "net.pt").exists() and run.namespace["times"] == [1]
     assert capsys.readouterr().out == ""
     assert torch.equal(state, torch.get_rng_state()) and not model.training
@@ -98,7 +98,7 @@ def test_inputs_that_were_made_small_twice_are_told_by_their_range():
     judge = instrument("data_inspection").judge
     numbers = {"samples": 64.0, "shape": [8], "dtype": "float32", "non_finite_share": 0.0, "max": 0.004, "min": 0.0}
     numbers |= {"final_loss": 0.2, "early_loss": 2.0, "outer_broadcast": 0.0, "mask_stretched": 0.0}
-    assert [one.cause for one in judge(numbers).suspects] == ["data/double_scaling"]
+    assert [suspect.cause for suspect in judge(numbers).suspects] == ["data/double_scaling"]
     assert not judge(numbers | {"max": 1.0}).fired and not judge(numbers | {"dtype": "int64"}).fired
 
 
@@ -142,6 +142,6 @@ def test_a_global_cache_that_the_evaluation_fills_is_as_before(tmp_path):
         ("out = net(x[rows])", "out = ask(x[rows])"),
     )
     caches = run.namespace["caches"]
-    assert [len(one) for one in caches] == [2, 2]
+    assert [len(cache) for cache in caches] == [2, 2]
     assert len(evaluated(run).pairs) == 2
-    assert [len(one) for one in caches] == [2, 2] and run.namespace["caches"] is caches
+    assert [len(cache) for cache in caches] == [2, 2] and run.namespace["caches"] is caches

@@ -73,26 +73,26 @@ def said(name, run):
 
 
 def test_the_function_that_only_evaluates_is_kept_from_each_line_that_calls_it():
-    found = ran().trace.live.evaluations
-    assert [one.name for one in found] == ["accuracy", "accuracy"]
-    assert [len(one.again.args[1]) for one in found] == [100, 200]
+    evaluations = ran().trace.live.evaluations
+    assert [evaluation.name for evaluation in evaluations] == ["accuracy", "accuracy"]
+    assert [len(evaluation.again.args[1]) for evaluation in evaluations] == [100, 200]
 
 
 def test_it_is_called_once_more_and_nothing_is_trained_or_noted():
     run = ran()
-    trainer, seen = run.namespace["trainer"], list(run.namespace["seen"])
-    weights = [one.clone() for one in trainer.net.parameters()]
-    found = evaluated(run)
-    assert [len(one) for one in found.inputs] == [64, 64, 64, 8]
-    assert (trainer.epochs, run.namespace["seen"]) == (3, seen)
-    assert all((one == other).all() for one, other in zip(weights, trainer.net.parameters(), strict=True))
+    trainer, notes = run.namespace["trainer"], list(run.namespace["seen"])
+    weights = [tensor.clone() for tensor in trainer.net.parameters()]
+    evaluation = evaluated(run)
+    assert [len(tensor) for tensor in evaluation.inputs] == [64, 64, 64, 8]
+    assert (trainer.epochs, run.namespace["seen"]) == (3, notes)
+    assert all((tensor == other).all() for tensor, other in zip(weights, trainer.net.parameters(), strict=True))
 
 
 def test_an_evaluation_among_other_inputs_than_the_training_is_seen():
     assert not said("validation_shift", ran())[1].fired
     # the first of two evaluations only
     _, raw = said("validation_shift", ran(("(trainer.net, x_test,", "(trainer.net, 50 * x_test,")))
-    assert [one.cause for one in raw.suspects] == ["data/wrong_normalisation"]
+    assert [suspect.cause for suspect in raw.suspects] == ["data/wrong_normalisation"]
 
 
 def test_a_mean_of_batch_means_that_is_returned_is_known_by_being_one():

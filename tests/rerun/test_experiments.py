@@ -38,8 +38,8 @@ def ran(experiment=None):
     """Words that the script prints at each step, the first word's kind -> list."""
     run = run_worker(Job(changed(SCRIPT, experiment) if experiment else SCRIPT))
     assert run.outcome == "finished", run.trace.error
-    said = [line.split() for line in run.stdout.splitlines()]
-    return {kind: [words[1:] for words in said if words[0] == kind] for kind in ("seen", "moved")}
+    rows = [line.split() for line in run.stdout.splitlines()]
+    return {kind: [words[1:] for words in rows if words[0] == kind] for kind in ("seen", "moved")}
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +48,8 @@ def plain():
 
 
 def test_a_tenth_of_the_rate_moves_a_tenth_as_far_and_the_script_sees_its_own_rate(plain):
-    found = ran("tenth_of_the_rate")["moved"][0]
-    assert float(found[0]) == pytest.approx(0.1 * float(plain["moved"][0][0]), rel=1e-4) and found[1] == "0.5"
+    move = ran("tenth_of_the_rate")["moved"][0]
+    assert float(move[0]) == pytest.approx(0.1 * float(plain["moved"][0][0]), rel=1e-4) and move[1] == "0.5"
 
 
 def test_no_step_is_longer_than_a_clipped_gradient_allows(plain):
@@ -63,8 +63,8 @@ def test_full_precision_leaves_autocast_out(plain):
 
 
 def test_two_samples_come_again_and_again_as_many_times_as_before(plain):
-    found = ran("two_samples")["seen"]
-    assert len(found) == len(plain["seen"]) == 5 and len({words[0] for words in found}) == 1
+    samples = ran("two_samples")["seen"]
+    assert len(samples) == len(plain["seen"]) == 5 and len({words[0] for words in samples}) == 1
 
 
 def test_another_seed_makes_other_data(plain):
@@ -106,7 +106,7 @@ def test_checkup_tries_them_where_there_is_a_budget_and_says_what_each_showed(tm
     path.write_text(TOO_FAST)
     report = checkup(path, budget=400)
     assert "a tenth of the learning rate" in report.tried and "two samples: the same losses" in report.tried
-    (first,) = [one for one in report.suspects if one.cause == "optimizer/lr_too_high"]
+    (first,) = [suspect for suspect in report.suspects if suspect.cause == "optimizer/lr_too_high"]
     assert "five_minute_checklist" in first.instruments
     assert report.to_json()["tried"] == report.tried
 

@@ -54,8 +54,8 @@ def test_log_of_zero_hidden_by_a_relu():
 def test_nothing_is_run_again_before_it_is_asked_for(monkeypatch):
     """The call that asks for the operation runs the step again, once; the end of the watch does not."""
     _, trace = run(NET.replace("BREAK", "torch.log(hidden - hidden.min())"), "asked.py", watched=True)
-    kept, times = explain.execute, []
-    monkeypatch.setattr(explain, "execute", lambda *args: times.append(args) or kept(*args))
+    original, times = explain.execute, []
+    monkeypatch.setattr(explain, "execute", lambda *args: times.append(args) or original(*args))
     assert trace.earliest("non_finite").data.get("op") is None and times == []
     assert [trace.first_non_finite().data["op"] for _ in range(2)] == ["log", "log"] and len(times) == 1
 

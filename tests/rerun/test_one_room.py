@@ -24,13 +24,13 @@ STARTS = {"checkup.py", "bug_report.py"}
 
 def putting_back(text: str) -> list[str]:
     """What a module does that only `restore` should do."""
-    found = []
+    complaints = []
     for node in ast.walk(parse(text)):
         if isinstance(node, ast.Call) and last_name(node.func) in PUTTING_BACK:
-            found.append(f"line {node.lineno} calls {last_name(node.func)}")
+            complaints.append(f"line {node.lineno} calls {last_name(node.func)}")
         elif isinstance(node, ast.FunctionDef) and node.name in NAMED:
-            found.append(f"line {node.lineno} defines {node.name}")
-    return found
+            complaints.append(f"line {node.lineno} defines {node.name}")
+    return complaints
 
 
 def imported(text: str) -> Iterator[str]:
@@ -48,26 +48,28 @@ def modules(*rooms: str) -> list[Path]:
 @pytest.mark.parametrize("room", ["rerun", "diagnostics", "watching"])
 def test_only_restore_puts_anything_back(room):
     allowed = {RESTORE, HOME / "rerun" / "silence.py"}
-    found = {
-        file.name: said
+    offenders = {
+        file.name: lines
         for file in modules(room)
         if file not in allowed
         and (
-            said := [one for one in putting_back(file.read_text()) if one.split()[-1] not in ANSWERS.get(file.name, ())]
+            lines := [
+                line for line in putting_back(file.read_text()) if line.split()[-1] not in ANSWERS.get(file.name, ())
+            ]
         )
     }
-    assert not found, "bugzoo/rerun/restore.py does that for all of them"
+    assert not offenders, "bugzoo/rerun/restore.py does that for all of them"
 
 
 def test_no_instrument_starts_a_process():
-    found = {
+    offenders = {
         file.name: name
         for file in modules("diagnostics")
         if file.name not in STARTS
         for name in imported(file.read_text())
         if name.startswith(STARTING)
     }
-    assert not found, "bugzoo/rerun/script.py does that for all of them"
+    assert not offenders, "bugzoo/rerun/script.py does that for all of them"
 
 
 def test_the_search_can_find():

@@ -63,8 +63,8 @@ def test_the_rows_of_a_data_set_are_not_fetched_again_either():
     run = run_here(instrument("batch_order").FURTHER[1][0].source, file="rows.py")
     assert "repeated_epoch_share" in read("batch_order", run).numbers
     run.trace.live.no_rerun = WHY
-    kept = read("batch_order", run).numbers  # what the batches of the run itself say is not a re-run
-    assert "repeated_epoch_share" not in kept and "mixed" in kept
+    numbers = read("batch_order", run).numbers  # what the batches of the run itself say is not a re-run
+    assert "repeated_epoch_share" not in numbers and "mixed" in numbers
 
 
 def test_an_explanation_that_is_refused_leaves_the_trace_as_it_is():

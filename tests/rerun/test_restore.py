@@ -43,11 +43,11 @@ def test_every_kind_of_generator_goes_on_where_it_was():
     }  # fmt: skip
 
     def drawn():
-        own = [
+        draws = [
             float(torch.rand(1, generator=kinds["torch"])),
             *(kinds[name].random() for name in ("python", "old", "new")),
         ]
-        return own, float(torch.rand(1)), random.random(), float(np.random.rand())
+        return draws, float(torch.rand(1)), random.random(), float(np.random.rand())
 
     state = State([], [], kinds, rng=True)
     first = drawn()
@@ -62,19 +62,19 @@ def test_a_model_is_as_before_also_where_it_raises():
     with pytest.raises(ValueError, match="meant"), unchanged(model):
         model.train()(torch.randn(4, 2))
         raise ValueError("meant")
-    assert [one.training for one in model] == [True, False, True] and torch.equal(torch.get_rng_state(), rng)
+    assert [module.training for module in model] == [True, False, True] and torch.equal(torch.get_rng_state(), rng)
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 
 def test_what_is_lent_is_given_back():
     model, generator = torch.nn.Linear(2, 1), torch.Generator().manual_seed(3)
-    own, state, rng = model.weight.clone(), generator.get_state(), torch.get_rng_state()
+    weight, state, rng = model.weight.clone(), generator.get_state(), torch.get_rng_state()
     with with_weights(model, {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}):
         assert model.weight.sum() == 2
     with same_random(generator), lent(model, "in_features", 7):
         torch.rand(2, generator=generator), torch.rand(2)
         assert model.in_features == 7
-    assert torch.equal(model.weight, own) and model.in_features == 2
+    assert torch.equal(model.weight, weight) and model.in_features == 2
     assert torch.equal(generator.get_state(), state) and torch.equal(torch.get_rng_state(), rng)
 
 
@@ -83,8 +83,8 @@ def test_an_index_that_an_embedding_does_not_have_is_refused_before_the_kernel(a
     """On CUDA the kernel's own assert ends the process's use of the device, so `quiet` asks first, in the same words."""
     table = torch.nn.Embedding(5, 2)
     check_indices(table, (torch.tensor([0, 4]),))
-    with pytest.raises(IndexError) as own:
+    with pytest.raises(IndexError) as kernel_error:
         table(torch.tensor([asked]))
-    with pytest.raises(IndexError) as ours:
+    with pytest.raises(IndexError) as early_error:
         check_indices(table, (torch.tensor([0, asked]),))
-    assert str(ours.value) == str(own.value)
+    assert str(early_error.value) == str(kernel_error.value)

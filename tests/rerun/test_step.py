@@ -134,19 +134,19 @@ def test_replay_inside_the_block_is_refused():
 
 def held_by(thing: object) -> set[type]:
     """Our classes that `thing` leads to, through containers and our own objects, not through the script's names."""
-    found, seen, left = set(), set(), [thing]
+    classes, ids, left = set(), set(), [thing]
     while left:
-        one = left.pop()
-        if id(one) in seen:
+        node = left.pop()
+        if id(node) in ids:
             continue
-        seen.add(id(one))
-        ours = type(one).__module__.startswith("bugzoo.")
-        found |= {type(one)} if ours else set()
-        if ours or isinstance(one, list | tuple | deque | MethodType | partial):
-            left += gc.get_referents(one)
-        elif isinstance(one, dict) and "__name__" not in one:
-            left += one.values()
-    return found
+        ids.add(id(node))
+        internal = type(node).__module__.startswith("bugzoo.")
+        classes |= {type(node)} if internal else set()
+        if internal or isinstance(node, list | tuple | deque | MethodType | partial):
+            left += gc.get_referents(node)
+        elif isinstance(node, dict) and "__name__" not in node:
+            left += node.values()
+    return classes
 
 
 def test_what_stays_of_a_run_does_not_lead_to_its_recorder():

@@ -41,12 +41,12 @@ def warm():
 
 def descendants() -> list[psutil.Process]:
     """Processes below this one; Python's own resource tracker, which other libraries start, stays until the end."""
-    found = []
+    processes = []
     for process in psutil.Process(os.getpid()).children(recursive=True):
         with contextlib.suppress(psutil.Error):
             if not any("resource_tracker" in word for word in process.cmdline()):
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ def names(run):
 
 
 def steps(run):
-    found = {"count": np.int64(len(run.trace.step)), "last": run.trace.loss[-1:], "bad": float("nan")}
-    return {"steps": Reading(found), "none": Reading(why_not="there is nothing to measure")}
+    numbers = {"count": np.int64(len(run.trace.step)), "last": run.trace.loss[-1:], "bad": float("nan")}
+    return {"steps": Reading(numbers), "none": Reading(why_not="there is nothing to measure")}
 
 
 def plain(run):

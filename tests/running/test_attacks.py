@@ -62,12 +62,12 @@ print("all said")
 @pytest.mark.parametrize("relay", [only_in_prove(False), True])
 def test_a_flood_of_steps_is_taken_in_up_to_a_number(judged, relay):
     """With ranks that the job does not have; each list of three numbers once took 170 bytes."""
-    told = []
-    run, account = judged(CHANNELS + FLOOD, on_step=told.append if relay else None)
+    infos = []
+    run, account = judged(CHANNELS + FLOOD, on_step=infos.append if relay else None)
     assert run.outcome == "finished" and run.stdout == "all said\n"
     assert list(account.steps) == ["0"] and len(account.steps["0"]) == MOST
     assert account.steps["0"][1] == [1, 1.1, 2.1]
-    assert bool(told) == relay and all(set(one) == {"step", "loss", "grad_norm", "seconds"} for one in told)
+    assert bool(infos) == relay and all(set(info) == {"step", "loss", "grad_norm", "seconds"} for info in infos)
     assert account.supervisor_mib < OWN_MIB
 
 

@@ -39,9 +39,9 @@ class Cluster:
 
     def start(self, kind: str, *words: str) -> subprocess.Popen:
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *words]
-        own = os.environ | {"BUGZOO_CACHE": str(self.folder / f"cache-{len(self.processes)}")}
+        environment = os.environ | {"BUGZOO_CACHE": str(self.folder / f"cache-{len(self.processes)}")}
         with open(self.folder / f"{kind}-{len(self.processes)}.log", "wb") as log:
-            self.processes.append(subprocess.Popen(command, env=own, stdout=log, stderr=log, cwd=self.folder))
+            self.processes.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=self.folder))
         return self.processes[-1]
 
     def workers(self, count: int) -> list[subprocess.Popen]:
@@ -52,19 +52,19 @@ class Cluster:
 
     def wait_for(self, thing: Callable[[], Any]) -> Any:
         end = time.monotonic() + 120
-        while not (found := thing()):
+        while not (answer := thing()):
             assert time.monotonic() < end and all(process.poll() is None for process in self.processes)
             time.sleep(0.1)
-        return found
+        return answer
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    made = Cluster(tmp_path)
-    yield made
-    for process in reversed(made.processes):
+    machines = Cluster(tmp_path)
+    yield machines
+    for process in reversed(machines.processes):
         process.send_signal(signal.SIGTERM)
-    for process in made.processes:
+    for process in machines.processes:
         try:
             process.wait(20)
         except subprocess.TimeoutExpired:
@@ -110,14 +110,17 @@ def test_check_gives_the_same_results(cluster: Cluster) -> None:
     def told(result: dict[str, Any]) -> dict[str, Any]:
         return {name: result[name] for name in ("status", "share", "failed")}
 
-    mine = [one for one in load("10").kind.trials(load("10")) if one.kind in ("unsolved", "solution", "attack")][:5]
-    killer, done = Killer(cluster.workers(2)[0]), []
+    trials = [one for one in load("10").kind.trials(load("10")) if one.kind in ("unsolved", "solution", "attack")][:5]
+    killer, finished = Killer(cluster.workers(2)[0]), []
     with connected(cluster.address) as executor:
         there = run_all(
-            prove_one, mine, executor=executor, on_done=lambda *one: (done.append(one), killer(len(done), len(mine)))
+            prove_one,
+            trials,
+            executor=executor,
+            on_done=lambda *one: (finished.append(one), killer(len(finished), len(trials))),
         )
     assert killer.victim.poll() is not None
-    assert [told(one) for one in there] == [told(one) for one in run_all(prove_one, mine)]
+    assert [told(one) for one in there] == [told(one) for one in run_all(prove_one, trials)]
 
 
 @pytest.mark.sampled(0)
@@ -132,7 +135,7 @@ def test_a_class_gets_the_same_points(cluster: Cluster, tmp_path: Path, sandboxe
 
     def points(results: str, **more: Any) -> list[tuple[str, str, float | None]]:
         records = grade_class(handed_in, tasks.load(name), tmp_path / results, **more)
-        return [(one.student, one.state, one.points) for one in records]
+        return [(record.student, record.state, record.points) for record in records]
 
     killer = Killer(cluster.workers(2)[0])
     with connected(cluster.address) as executor:

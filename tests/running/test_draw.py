@@ -81,18 +81,18 @@ def test_any_other_question_ends_the_run(tmp_path, sent, made, why):
 
 
 def test_a_kept_step_goes_to_a_file_in_pieces_and_up_to_the_limit(tmp_path):
-    (ours, theirs), sent = os.pipe(), {"values": np.arange(5.0)}
-    with os.fdopen(ours, "rb") as pipe:
-        Asking(theirs, -1).leave(sent)
-        os.close(theirs)
+    (reader, writer), sent = os.pipe(), {"values": np.arange(5.0)}
+    with os.fdopen(reader, "rb") as pipe:
+        Asking(writer, -1).leave(sent)
+        os.close(writer)
         packed = pipe.read()
     draw = Draw(b"\1\1", tmp_path, 3, 1)
     assert draw.take(ASK, 1) == YES
     for place in range(len(packed)):
         assert draw.take(packed[place : place + 1], 1) == b""
     assert draw.take(ASK, 2) == YES, "the first one is whole"
-    with np.load(files(tmp_path, 3)[1]) as found:
-        assert found["values"].tolist() == sent["values"].tolist()
+    with np.load(files(tmp_path, 3)[1]) as archive:
+        assert archive["values"].tolist() == sent["values"].tolist()
     assert draw.take(LEAVE + (2**20).to_bytes(8, "little"), 2) == b"" and draw.broken == TOO_MUCH.format(1)
 
 
@@ -100,9 +100,9 @@ def test_a_kept_step_goes_to_a_file_in_pieces_and_up_to_the_limit(tmp_path):
 @pytest.mark.parametrize("isolated", [True, False])
 def test_steps_are_kept_and_nothing_of_the_training_changes(isolated):
     run = ran(isolated=isolated)
-    kept, lost, settings = read(run.arrays)
-    assert [step.number for step in kept] == KEPT and not lost and len(settings) == 1
-    assert all(step.answers is not None and step.answers.shape == (3, 2) for step in kept)
+    steps, lost, settings = read(run.arrays)
+    assert [step.number for step in steps] == KEPT and not lost and len(settings) == 1
+    assert all(step.answers is not None and step.answers.shape == (3, 2) for step in steps)
     plain = ran(isolated=isolated, keep_steps=b"")
     assert not steps_of(plain) and plain.trace.loss.tolist() == run.trace.loss.tolist()
     assert all((plain.arrays[name] == run.arrays[name]).all() for name in plain.arrays)
@@ -136,8 +136,8 @@ def test_no_file_and_no_object_holds_the_draw():
         "        for fd", f"        leak = bytes({WANTED[::-1]!r}[::-1])\n        for fd", 1
     )
     assert ran(leaks.strip(), isolated=True).arrays["found"].item() > 0, "it would be seen"
-    kept = f"        open('/tmp/kept', 'wb').write(bytes({WANTED[::-1]!r}[::-1]))\n        for fd"
-    in_a_file = READ_EVERYTHING.replace("        for fd", kept, 1).replace("gc.get_referents(*gc.get_objects())", "()")
+    lines = f"        open('/tmp/kept', 'wb').write(bytes({WANTED[::-1]!r}[::-1]))\n        for fd"
+    in_a_file = READ_EVERYTHING.replace("        for fd", lines, 1).replace("gc.get_referents(*gc.get_objects())", "()")
     assert ran(in_a_file.strip(), isolated=True).arrays["found"].item() > 0, "in a file, too"
 
 
@@ -238,14 +238,14 @@ def test_steps_made_by_hand_are_reported_before_they_are_asked_for():
         BY_HAND.replace("STEPS", str(STEPS)), export=("found", "model"), keep_steps=WANTED, isolated=True, withheld={}
     )
     run = run_worker(job)
-    kept, lost, _ = read(run.arrays)
-    assert not run.trouble and [step.number for step in kept] == KEPT and not lost
+    steps, lost, _ = read(run.arrays)
+    assert not run.trouble and [step.number for step in steps] == KEPT and not lost
     space = {"found": None}
     before = BY_HAND.replace(
         "    model.zero_grad()\n", "    weights.append(model.weight.detach().clone())\n    model.zero_grad()\n"
     )
     exec(f"weights = []\n{before.replace('STEPS', str(STEPS))}", space)
-    assert all(torch.equal(step.parameters["weight"], space["weights"][step.number - 1]) for step in kept)
+    assert all(torch.equal(step.parameters["weight"], space["weights"][step.number - 1]) for step in steps)
 
 
 SAVES_INTO_HANDLES = """

@@ -36,17 +36,17 @@ def header(shape: tuple[int, ...], kind: str = "<f8") -> bytes:
 
 
 def test_what_numpy_wrote_is_read_as_numpy_reads_it(tmp_path):
-    given = {
+    arrays = {
         "a": np.arange(6.0).reshape(2, 3), "b": np.asfortranarray(np.ones((2, 3), np.float32)), "c": np.zeros((0, 4)),
         "d": np.array(3), "e": np.array([True, False]), "f": np.array(["text", "more"]), "model.0.weight": np.ones(1),
     }  # fmt: skip
     for save in (np.savez, np.savez_compressed):
-        save(tmp_path / "x.npz", **given)
-        found = npz.read(tmp_path / "x.npz", MIB)
-        assert list(found) == list(given)
-        for name, value in given.items():
-            np.testing.assert_array_equal(found[name], value)
-            assert found[name].dtype == value.dtype and found[name].shape == value.shape
+        save(tmp_path / "x.npz", **arrays)
+        loaded = npz.read(tmp_path / "x.npz", MIB)
+        assert list(loaded) == list(arrays)
+        for name, value in arrays.items():
+            np.testing.assert_array_equal(loaded[name], value)
+            assert loaded[name].dtype == value.dtype and loaded[name].shape == value.shape
 
 
 TOO_MUCH = {
@@ -58,10 +58,10 @@ TOO_MUCH = {
 
 @pytest.mark.parametrize("name", TOO_MUCH)
 def test_too_much_is_refused_before_it_is_unpacked(tmp_path, name):
-    parts, said = TOO_MUCH[name]
+    parts, message = TOO_MUCH[name]
     path = packed(tmp_path / "x.npz", parts)
     assert path.stat().st_size < 4 * MIB
-    with pytest.raises(npz.TooMuch, match=said):
+    with pytest.raises(npz.TooMuch, match=message):
         npz.read(path, 4 * MIB)
 
 
@@ -221,18 +221,18 @@ def on_a_small_disk(tmp_path: Path, kind: str) -> dict:
     place.mkdir()
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, script, place, kind]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment)
-    assert said.returncode == 0, said.stderr
-    return json.loads(said.stdout.splitlines()[-1])
+    process = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout.splitlines()[-1])
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("sandboxed")
 def test_a_submission_that_writes_and_writes_takes_nothing_from_its_neighbours(tmp_path):
     """The temporary disk has 6 MiB: one script fills the 16 MiB of its own folder, and the next still runs to its end."""
-    said = on_a_small_disk(tmp_path, "neighbours")
-    assert said["hog"].startswith("full 1"), said
-    assert (said["outcome"], said["trouble"], said["steps"]) == ("finished", "", 300)
+    report = on_a_small_disk(tmp_path, "neighbours")
+    assert report["hog"].startswith("full 1"), report
+    assert (report["outcome"], report["trouble"], report["steps"]) == ("finished", "", 300)
 
 
 @pytest.mark.sampled(0)
@@ -240,8 +240,8 @@ def test_a_submission_that_writes_and_writes_takes_nothing_from_its_neighbours(t
 @pytest.mark.usefixtures("sandboxed")
 @pytest.mark.parametrize("kind", ["full", "full, plain"])
 def test_a_full_disk_is_the_machines_trouble(tmp_path, kind):
-    said = on_a_small_disk(tmp_path, kind)
-    assert said["trouble"] and ("full" in said["trouble"] or "takes nothing more" in said["trouble"]), said
+    report = on_a_small_disk(tmp_path, kind)
+    assert report["trouble"] and ("full" in report["trouble"] or "takes nothing more" in report["trouble"]), report
 
 
 @pytest.mark.usefixtures("sandboxed")

@@ -94,9 +94,9 @@ def test_files_are_hidden_or_read_only(tmp_path, monkeypatch):
     answer = asked(f"secret, package = {str(secret)!r}, {os.path.dirname(bugzoo.__file__)!r}\n" + LOOK_AROUND)
     assert not answer["secret"] and not answer["faults"] and not answer["environment"]
     # of the programs nothing but what two of them read their data from
-    shown = "__init__.py contracts diagnostics errors.py files.py machine.py plain.py programs rerun running syntax.py watching"
+    names = "__init__.py contracts diagnostics errors.py files.py machine.py plain.py programs rerun running syntax.py watching"
     assert answer["programs"] == ["film_reviews"]
-    assert answer["package"] == shown.split()
+    assert answer["package"] == names.split()
     assert answer["written"] == ["x"] and answer["cwd"] == "/tmp"
     rooms = {name.split(".")[1] for name in answer["loaded"]}
     assert not {"faults", "programs", "scenario"} & rooms

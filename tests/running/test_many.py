@@ -13,14 +13,14 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 
 def test_order_progress_and_one_failure():
     sources = [training(5), "1 / 0", training(7), "while True: pass", "print('x')"]
-    seen = []
+    calls = []
     runs = run_many(
         [Job(source, limits=Limits(seconds=5 if "while" not in source else 0.5)) for source in sources],
-        progress=lambda done, total, run: seen.append((done, total, run.outcome)),
+        progress=lambda done, total, run: calls.append((done, total, run.outcome)),
     )
     assert [run.outcome for run in runs] == ["finished", "crashed", "finished", "timed_out", "finished"]
     assert [len(run.trace.step) for run in runs] == [5, 0, 7, 0, 0]
-    assert [done for done, _, _ in seen] == [1, 2, 3, 4, 5] and {total for _, total, _ in seen} == {5}
+    assert [number for number, _, _ in calls] == [1, 2, 3, 4, 5] and {total for _, total, _ in calls} == {5}
 
 
 def test_twins_are_equal_whatever_runs_beside_them():

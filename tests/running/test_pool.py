@@ -9,9 +9,9 @@ from bugzoo.running.pool import run_all
 
 
 def test_in_order() -> None:
-    seen: dict[int, int] = {}
-    assert run_all(lambda n: n * n, range(7), workers=3, on_done=seen.__setitem__) == [n * n for n in range(7)]
-    assert seen == {n: n * n for n in range(7)}
+    answers: dict[int, int] = {}
+    assert run_all(lambda n: n * n, range(7), workers=3, on_done=answers.__setitem__) == [n * n for n in range(7)]
+    assert answers == {n: n * n for n in range(7)}
     assert run_all(lambda n: n, []) == []
 
 
@@ -34,7 +34,7 @@ def test_ctrl_c_ends_the_rest() -> None:
     assert stopping.is_set() and count < 10
     time.sleep(0.3)
     assert len(begun) == count
-    assert not [one for one in threading.enumerate() if one.name.startswith("bugzoo_")]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("bugzoo_")]
 
 
 def test_an_error_comes_through() -> None:

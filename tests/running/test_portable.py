@@ -58,13 +58,13 @@ def portable(tmp_path):
     notes, site = tmp_path / "asked.txt", tmp_path / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(FORBIDDEN.format(package=str(ROOT / "bugzoo"), notes=str(notes)))
-    own = {"BUGZOO_PORTABLE": "1", "BUGZOO_DATA": str(tmp_path / "data"), "OMP_NUM_THREADS": "1", "COLUMNS": "100"}
+    settings = {"BUGZOO_PORTABLE": "1", "BUGZOO_DATA": str(tmp_path / "data"), "OMP_NUM_THREADS": "1", "COLUMNS": "100"}
     path = os.pathsep.join([str(site), str(ROOT), os.environ.get("PYTHONPATH", "")])
 
     def run(*arguments: str, timeout: float = 300, **extra) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, *arguments], capture_output=True, text=True, timeout=timeout, check=False,
-            env=os.environ | own | {"PYTHONPATH": path} | extra.pop("env", {}), cwd=extra.pop("cwd", tmp_path), **extra,
+            env=os.environ | settings | {"PYTHONPATH": path} | extra.pop("env", {}), cwd=extra.pop("cwd", tmp_path), **extra,
         )  # fmt: skip
 
     yield run, notes
@@ -117,9 +117,9 @@ print(json.dumps(found))
 @pytest.mark.slow
 def test_a_run_has_its_limits_without_linux(portable):
     run, _ = portable
-    done = run("-c", RUNS)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert json.loads(done.stdout.splitlines()[-1]) == {
+    process = run("-c", RUNS)
+    assert process.returncode == 0, process.stderr[-2000:]
+    assert json.loads(process.stdout.splitlines()[-1]) == {
         "endless": ["timed_out", True],
         "large": ["out_of_memory"],
         "machine": [True, 0.0, True],
@@ -130,9 +130,9 @@ def test_a_run_has_its_limits_without_linux(portable):
 @pytest.mark.slow
 def test_a_run_ranks_a_crash_and_a_stop_from_another_thread_end_without_linux(portable):
     run, _ = portable
-    done = run("-c", ENDINGS)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert json.loads(done.stdout.splitlines()[-1]) == {
+    process = run("-c", ENDINGS)
+    assert process.returncode == 0, process.stderr[-2000:]
+    assert json.loads(process.stdout.splitlines()[-1]) == {
         "plain": ["finished", 216, 216, True, True],
         "stopped": ["stopped", True],
         "ranks": ["finished", [216, 216]],
@@ -163,12 +163,12 @@ for epoch in range(5):
 def test_a_checkup_finds_the_bug_without_linux(portable, tmp_path, more):
     run, _ = portable
     (tmp_path / "train.py").write_text(SCRIPT)
-    done = run("-m", "bugzoo", "checkup", "train.py", "--json", "-", *more)
-    assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout)
-    assert found["suspects"][0]["cause"] == "loop/stale_gradients"
-    assert found["writes"]["outward"] == {}, "torch's own temporary folder is not a file that the script writes"
-    assert sorted(one.name for one in tmp_path.iterdir() if one.suffix == ".py") == ["train.py"]
+    process = run("-m", "bugzoo", "checkup", "train.py", "--json", "-", *more)
+    assert process.returncode == 0, process.stderr[-2000:]
+    report = json.loads(process.stdout)
+    assert report["suspects"][0]["cause"] == "loop/stale_gradients"
+    assert report["writes"]["outward"] == {}, "torch's own temporary folder is not a file that the script writes"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".py") == ["train.py"]
 
 
 NOTEBOOK = """
@@ -188,17 +188,17 @@ for cell in notebook.cells:
 @pytest.mark.parametrize("name", ["17_second_opinion", "10_restless_loss"])
 def test_an_exercise_is_graded_without_linux(portable, name):
     run, _ = portable
-    done = run("-c", NOTEBOOK, str(ROOT / "solutions" / f"{name}.ipynb"))
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "passed: 5 of 5 points" in done.stdout and "repair 5.0" in done.stdout
+    process = run("-c", NOTEBOOK, str(ROOT / "solutions" / f"{name}.ipynb"))
+    assert process.returncode == 0, process.stderr[-3000:]
+    assert "passed: 5 of 5 points" in process.stdout and "repair 5.0" in process.stdout
 
 
 @pytest.mark.slow
 @pytest.mark.sampled(0)
 def test_lesson_03_holds_without_linux(portable, tmp_path):
     run, _ = portable
-    done = run("-m", "bugzoo", "lessons", "check", "03", env={"BUGZOO_PROOFS": str(tmp_path / "proofs")}, cwd=ROOT)
-    assert done.returncode == 0 and "03_hunting_nan: proved" in done.stdout, done.stdout + done.stderr
+    process = run("-m", "bugzoo", "lessons", "check", "03", env={"BUGZOO_PROOFS": str(tmp_path / "proofs")}, cwd=ROOT)
+    assert process.returncode == 0 and "03_hunting_nan: proved" in process.stdout, process.stdout + process.stderr
 
 
 @pytest.mark.slow
@@ -212,6 +212,6 @@ def test_an_interview_is_played_without_linux(portable, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_hand_ins_are_refused_before_anything_is_read(portable, tmp_path):
     run, _ = portable
-    done = run("-m", "bugzoo", "grade", "submitted", "--assignment", "week_3")
-    assert done.returncode == 2
-    assert "no sandbox in portable mode" in done.stderr and "Linux" in done.stderr
+    process = run("-m", "bugzoo", "grade", "submitted", "--assignment", "week_3")
+    assert process.returncode == 2
+    assert "no sandbox in portable mode" in process.stderr and "Linux" in process.stderr

@@ -24,6 +24,6 @@ print(repr(printed.text()))
 
 
 def test_a_print_that_is_under_way_when_the_script_ends_is_kept() -> None:
-    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr  # it may end in a segmentation fault
-    assert done.stdout == "'late and more\\n'\n"
+    process = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, timeout=120, check=False)
+    assert process.returncode == 0, process.stderr  # it may end in a segmentation fault
+    assert process.stdout == "'late and more\\n'\n"

@@ -14,25 +14,25 @@ from bugzoo.watching.trace import Trace
 
 @pytest.fixture
 def asked(monkeypatch):
-    """The jobs of the probe, which answer with what `said` holds; the memory of the process is empty before and after."""
-    said, jobs = [""], []
+    """The jobs of the probe, which answer with what `trouble` holds; the memory of the process is empty before and after."""
+    trouble, jobs = [""], []
 
     def probe(job):
         jobs.append(job)
-        return Run(Trace(outcome="crashed" if said[0] else "finished"), trouble=said[0])
+        return Run(Trace(outcome="crashed" if trouble[0] else "finished"), trouble=trouble[0])
 
     monkeypatch.setattr(sandbox, "run_worker", probe)
     monkeypatch.setattr(sandbox, "_known", {})
-    return said, jobs
+    return trouble, jobs
 
 
 @pytest.mark.parametrize("why", ["", "The sandbox cannot be set up here: unshare failed."])
 def test_asked_once_with_code_of_our_own(asked, why):
-    said, jobs = asked
-    said[0] = why
+    trouble, jobs = asked
+    trouble[0] = why
     assert sandbox.missing() == sandbox.missing() == why
     assert len(jobs) == 1 and jobs[0].isolated and jobs[0].source == "pass"
-    said[0] = "something else"
+    trouble[0] = "something else"
     assert sandbox.missing() == why
 
 
@@ -75,7 +75,7 @@ def test_a_refusal_of_the_kernel_is_said(tmp_path):
     """For real: a process that may make no mount namespace."""
     script = tmp_path / "refused.py"
     script.write_text(NO_NAMESPACE_LEFT.replace("USER", str(os.getuid())).replace("GROUP", str(os.getgid())))
-    said = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
-    assert said.returncode == 0, said.stderr
-    why, refused = said.stdout.splitlines()
+    process = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert process.returncode == 0, process.stderr
+    why, refused = process.stdout.splitlines()
     assert "unshare failed (No space left on device)" in why and refused == "''"

@@ -18,16 +18,16 @@ def verdict(machine: str, code: int, call: int, first: int = 0) -> str | int:
              range(0, len(seccomp.program(machine)), 8)]  # fmt: skip
     memory, value, at = {0: call, 4: code, 16: first & 0xFFFFFFFF}, 0, 0
     while True:
-        kind, if_true, if_false, given = steps[at]
+        kind, if_true, if_false, operand = steps[at]
         at += 1
         if kind == 0x20:
-            value = memory[given]
+            value = memory[operand]
         elif kind == 0x06:
-            if given == 0x7FFF0000:
+            if operand == 0x7FFF0000:
                 return ALLOWED
-            return "killed" if given == 0x80000000 else given & 0xFFFF
+            return "killed" if operand == 0x80000000 else operand & 0xFFFF
         else:
-            holds = {0x15: value == given, 0x35: value >= given, 0x45: bool(value & given)}[kind]
+            holds = {0x15: value == operand, 0x35: value >= operand, 0x45: bool(value & operand)}[kind]
             at += if_true if holds else if_false
 
 
@@ -107,17 +107,17 @@ def x86() -> bool:
 def test_every_call_is_refused_inside():
     column = 0 if x86() else 1
     calls = {name: numbers[column] for name, numbers in seccomp.CALLS.items() if numbers[column] >= 0}
-    found = tried(calls, isolated=True)
-    assert {name for name in calls if found[name] != "EPERM"} == set()
-    assert found["new users"] == found["clone"] == "EPERM" and found["clone3"] == "ENOSYS"
-    assert {found[name] for name in ("packet", "vsock", "crypto")} == {"EAFNOSUPPORT"}
-    assert found["unix"] == found["ip"] == found["thread"] == "done" and found["program"] == 0
+    answers = tried(calls, isolated=True)
+    assert {name for name in calls if answers[name] != "EPERM"} == set()
+    assert answers["new users"] == answers["clone"] == "EPERM" and answers["clone3"] == "ENOSYS"
+    assert {answers[name] for name in ("packet", "vsock", "crypto")} == {"EAFNOSUPPORT"}
+    assert answers["unix"] == answers["ip"] == answers["thread"] == "done" and answers["program"] == 0
 
 
 @pytest.mark.usefixtures("sandboxed")
 def test_it_is_the_filter_that_refuses():
     """The same calls outside, as far as they do nothing there: they are answered, or refused for another reason."""
     names = ("ptrace", "process_vm_readv", "io_uring_setup", "name_to_handle_at", "open_tree", "kcmp")
-    found = tried({name: seccomp.number(name) for name in names}, isolated=False)
-    assert sum(found[name] != "EPERM" for name in names) >= 4, found
-    assert found["clone"] == found["new users"] == "done" and found["clone3"] != "ENOSYS"
+    answers = tried({name: seccomp.number(name) for name in names}, isolated=False)
+    assert sum(answers[name] != "EPERM" for name in names) >= 4, answers
+    assert answers["clone"] == answers["new users"] == "done" and answers["clone3"] != "ENOSYS"

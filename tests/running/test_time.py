@@ -82,7 +82,7 @@ def test_and_so_is_one_that_waits_for_itself():
     ],
 )
 def test_what_counts_is_its_own_time_on_the_cores_that_it_is_entitled_to(elapsed, waited, used, cores, over):
-    own = SimpleNamespace(waited=waited, used=used, most=cores, look=lambda *_, **__: None)
+    clock = SimpleNamespace(waited=waited, used=used, most=cores, look=lambda *_, **__: None)
     job = SimpleNamespace(limits=Limits(seconds=10))
-    supervisor = SimpleNamespace(job=job, own_time=own, memory=SimpleNamespace(members=()))
+    supervisor = SimpleNamespace(job=job, own_time=clock, memory=SimpleNamespace(members=()))
     assert Supervisor._had_its_time(supervisor, elapsed) == over  # pyright: ignore[reportArgumentType]

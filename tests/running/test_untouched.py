@@ -38,11 +38,11 @@ class Asked(list[str]):
 
 @pytest.fixture
 def requests() -> Iterator[Asked]:
-    asked = Asked()
+    log = Asked()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(self.path)
+            log.append(self.path)
             self.send_response(200)
             self.end_headers()
 
@@ -52,19 +52,19 @@ def requests() -> Iterator[Asked]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        asked.port = server.server_port
-        yield asked
+        log.port = server.server_port
+        yield log
         server.shutdown()
 
 
 def state(folder: Path) -> dict[str, tuple[object, ...]]:
     """Each file and folder with its kind, size, time and content."""
-    found = {}
+    entries = {}
     for path in (folder, *folder.rglob("*")):
         status = path.lstat()
         content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-        found[str(path.relative_to(folder))] = (status.st_mode, status.st_mtime_ns, content)
-    return found
+        entries[str(path.relative_to(folder))] = (status.st_mode, status.st_mtime_ns, content)
+    return entries
 
 
 def script(folder: Path, source: str, port: int) -> Path:
@@ -72,8 +72,8 @@ def script(folder: Path, source: str, port: int) -> Path:
     folder.mkdir(exist_ok=True)
     file = folder / "train.py"
     file.write_text(source.replace("PORT", str(port)))
-    done = subprocess.run([sys.executable, file.name], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([sys.executable, file.name], cwd=folder, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
     (folder / "once.txt").unlink(missing_ok=True)  # a file that mode "x" makes
     return file
 
@@ -82,11 +82,11 @@ def script(folder: Path, source: str, port: int) -> Path:
 def test_everything_at_once_leaves_the_folder_as_it_was(
     tmp_path: Path, requests: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual, made = overlay.second_place, list[Path]()
+    usual, scratch = overlay.second_place, list[Path]()
 
     def second_place(own: Path) -> Path | None:
         place = usual(own)
-        made.extend(one for one in (own, place) if one is not None)
+        scratch.extend(folder for folder in (own, place) if folder is not None)
         return place
 
     monkeypatch.setattr(overlay, "second_place", second_place)
@@ -98,7 +98,7 @@ def test_everything_at_once_leaves_the_folder_as_it_was(
     assert report.run.writes.bytes > 10_000 and "/sh" not in report.run.writes.outward.get("refused", "")
     assert state(file.parent) == before
     assert requests[len(bare) :] == bare, "the server was asked for what one run asks"
-    assert made and not any(place.exists() for place in made), "scratch is taken away"
+    assert scratch and not any(place.exists() for place in scratch), "scratch is taken away"
 
 
 @pytest.mark.sampled(0)
@@ -206,8 +206,8 @@ def test_what_an_exit_handler_would_send_is_said_and_not_sent(requests: Asked) -
 
 def test_a_place_that_cannot_be_covered_is_said(tmp_path: Path) -> None:
     """Without a second place for what is written to the folder that holds the first one, nothing is covered by halves."""
-    said = overlay.tried(tmp_path, tmp_path, None)
-    assert "second folder" in said
+    message = overlay.tried(tmp_path, tmp_path, None)
+    assert "second folder" in message
 
 
 def test_the_record_of_a_worker_that_was_gone_at_once(tmp_path: Path) -> None:
@@ -231,9 +231,11 @@ def test_what_is_kept_is_what_a_bare_run_leaves(tmp_path: Path) -> None:
     file.write_text(text)
     report = checkup(file, keep=tmp_path / "kept")
     assert report.run is not None and report.run.writes is not None and report.run.writes.kept
-    kept = {path.relative_to(tmp_path / "kept").as_posix() for path in (tmp_path / "kept").rglob("*") if path.is_file()}
+    copies = {
+        path.relative_to(tmp_path / "kept").as_posix() for path in (tmp_path / "kept").rglob("*") if path.is_file()
+    }
     there = {path.relative_to(bare.parent).as_posix() for path in bare.parent.rglob("*") if path.is_file()}
-    assert {name for name in kept if not name.startswith("outside/")} == there - {"train.py"}
+    assert {name for name in copies if not name.startswith("outside/")} == there - {"train.py"}
     for name in there - {"train.py", "runs.db"}:
         assert (tmp_path / "kept" / name).read_bytes() == (bare.parent / name).read_bytes(), name
     rows = sqlite3.connect(tmp_path / "kept" / "runs.db").execute("SELECT count(*) FROM loss").fetchone()
@@ -294,8 +296,8 @@ print(sorted(outward.said - {"started"}))
 
 
 def test_looking_for_a_temporary_folder_is_no_writing(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", TRIED, tmp_path], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", TRIED, tmp_path], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"
 
 
 SECOND = """
@@ -312,5 +314,5 @@ def test_a_further_run_connects_to_nothing(requests: Asked) -> None:
     """Even where it would and the first one did not; else such a script is not run again at all."""
     job = Job(SECOND.replace("PORT", str(requests.port)), overlay=True, watch=False)
     assert run_worker(job).stdout == "before\n"
-    said = run_worker(replace(job, closed=True)).stdout
-    assert "this is a further run of the script; what connects to" in said
+    printed = run_worker(replace(job, closed=True)).stdout
+    assert "this is a further run of the script; what connects to" in printed

@@ -49,8 +49,8 @@ def asked(source: str, isolated: bool = True, **more) -> dict:
 def test_what_programs_train_on_stays_and_what_is_held_out_is_something_else(sandboxed):
     inside, outside = (asked(LOOK + "print(json.dumps(found))", isolated) for isolated in (True, False))
     assert inside.keys() == outside.keys() and len(inside) == 6
-    for name, (size, kept, held) in outside.items():
-        assert inside[name][:2] == [size, kept], f"{name}: training and validation data changed"
+    for name, (size, training, held) in outside.items():
+        assert inside[name][:2] == [size, training], f"{name}: training and validation data changed"
         assert inside[name][2] != held, f"{name}: the held-out part can be read"
 
 
@@ -71,14 +71,16 @@ model = Nearest()
 
 def test_no_held_out_digit_is_looked_up_by_its_pixels(sandboxed):
     digits = load_digits()
-    asked, labels = digits.data[1437:].astype(np.float32), digits.target[1437:]
-    job = Job(LOOKED_UP, predict=(asked,))
-    found = {
+    images, labels = digits.data[1437:].astype(np.float32), digits.target[1437:]
+    job = Job(LOOKED_UP, predict=(images,))
+    nearest = {
         isolated: run_worker(isolate(job) if isolated else job).arrays["predictions"] for isolated in (True, False)
     }
-    assert (found[False][:, 0] < 0.01).all() and (found[False][:, 1] == labels).all(), "outside every digit is there"
-    assert (found[True][:, 0] > 0.01).all(), "inside none is"
-    assert found[True][:, 1].tolist() != labels.tolist()
+    assert (nearest[False][:, 0] < 0.01).all() and (nearest[False][:, 1] == labels).all(), (
+        "outside every digit is there"
+    )
+    assert (nearest[True][:, 0] > 0.01).all(), "inside none is"
+    assert nearest[True][:, 1].tolist() != labels.tolist()
 
 
 SEARCH = """
@@ -160,8 +162,8 @@ def test_records_below_a_place_that_is_shown_are_hidden(tmp_path, monkeypatch):
     monkeypatch.setattr(isolation, "visible", lambda: [tmp_path / "shown"])
     for folder in ("shown/data", "cache"):
         (tmp_path / folder).mkdir(parents=True)
-    found = empty_folders()
-    assert found[str(tmp_path / "shown" / "data")] == "" and str(tmp_path / "cache") not in found
+    hidden = empty_folders()
+    assert hidden[str(tmp_path / "shown" / "data")] == "" and str(tmp_path / "cache") not in hidden
 
 
 @pytest.mark.parametrize(
@@ -197,19 +199,19 @@ def test_a_cache_that_takes_nothing_is_replaced_by_a_temporary_folder(tmp_path, 
 
 
 def test_the_files_are_the_same_each_time(tmp_path, monkeypatch):
-    seen = []
+    hashes = []
     for name in "ab":
         monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path / name))
         others = filter(None, withheld.everywhere(visible()).values())
         files = [file for other in others for file in (sorted(Path(other).rglob("*.py*")) or [Path(other)])]
-        seen.append([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
-    assert seen[0] == seen[1] and len(seen[0]) >= 5
+        hashes.append([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
+    assert hashes[0] == hashes[1] and len(hashes[0]) >= 5
 
 
 def test_a_patient_keeps_the_value_of_the_row_that_it_was_made_of():
-    shown = withheld.everywhere(visible())
+    files = withheld.everywhere(visible())
     rows, values = (
-        np.loadtxt(next(other for other in shown.values() if other.endswith(name)))
+        np.loadtxt(next(other for other in files.values() if other.endswith(name)))
         for name in ("diabetes_data_raw.csv.gz", "diabetes_target.csv.gz")
     )
     table = load_diabetes(scaled=False)
@@ -222,10 +224,10 @@ def test_a_line_that_begins_the_next_one_stays_and_the_others_keep_their_place()
     text = (
         "the if statement is\nthe if statement is used for\nthe while statement loops\nan else clause may follow here"
     )
-    known = sorted(words(line) for line in text.splitlines())
-    for held in known:
-        new = [words(line) for line in other_lines({"x": text}, known, [held])["x"].splitlines()]
+    lines = sorted(words(line) for line in text.splitlines())
+    for held in lines:
+        new = [words(line) for line in other_lines({"x": text}, lines, [held])["x"].splitlines()]
         assert len(set(new)) == 4
-        there = known.index(held)
-        assert [line for line in sorted(new) if line != sorted(new)[there]] == [line for line in known if line != held]
+        there = lines.index(held)
+        assert [line for line in sorted(new) if line != sorted(new)[there]] == [line for line in lines if line != held]
         assert (sorted(new)[there] == held) == (held == words("the if statement is"))

@@ -51,14 +51,14 @@ def test_warm_start_imports_nothing_again():
 
 
 def test_what_comes_after_is_imported_once_for_all():
-    said = "import sys\nprint('bugzoo.diagnostics.loss_curve' in sys.modules)\n"
-    assert run_worker(Job(said, after="bugzoo.diagnostics:measure_all")).stdout == "True\n"
+    source = "import sys\nprint('bugzoo.diagnostics.loss_curve' in sys.modules)\n"
+    assert run_worker(Job(source, after="bugzoo.diagnostics:measure_all")).stdout == "True\n"
 
 
 def test_steps_are_followed_and_can_stop_the_run():
-    seen = []
-    run = run_worker(Job(training(8)), on_step=lambda info: seen.append(info["step"]))
-    assert seen == list(range(1, 9)) and run.outcome == "finished"
+    steps = []
+    run = run_worker(Job(training(8)), on_step=lambda info: steps.append(info["step"]))
+    assert steps == list(range(1, 9)) and run.outcome == "finished"
 
     def stop(info):
         raise StopRun

@@ -39,8 +39,8 @@ class Writer:
 
 def joined(some: list[Writer]) -> str:
     """One script that does all of it."""
-    body = "".join(f"        {line}\n" for one in some for line in one.each.strip().splitlines())
-    before, behind = ("\n".join(getattr(one, part).strip() for one in some) for part in ("before", "behind"))
+    body = "".join(f"        {line}\n" for writer in some for line in writer.each.strip().splitlines())
+    before, behind = ("\n".join(getattr(writer, part).strip() for writer in some) for part in ("before", "behind"))
     return f"{HEAD}{before}\n{LOOP}{body}{behind}\n"
 
 

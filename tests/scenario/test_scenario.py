@@ -37,9 +37,9 @@ def test_bad_specs_say_what_is_allowed(spec, words):
 
 @pytest.mark.parametrize("seed", [10**24, 10**5000, -1, 2**32, 0.5, "3", True, None], ids=lambda seed: "")
 def test_a_seed_that_no_library_takes_is_refused(seed):
-    for given in ({"seed": seed}, {"settings": {"seed": seed}}):
+    for arguments in ({"seed": seed}, {"settings": {"seed": seed}}):
         with pytest.raises(UserError, match=r"seed=.* is not allowed; use a whole number from 0 to 4294967295"):
-            Scenario("mlp", **given)
+            Scenario("mlp", **arguments)
     assert "seed = 4294967295" in Scenario("mlp", seed=2**32 - 1).source
 
 
@@ -58,8 +58,8 @@ def test_twin_shares_settings_and_seed():
 
 
 def test_two_faults_in_one_text_and_two_at_one_place():
-    both = Scenario("mlp", ("loop/stale_gradients", "freezing/frozen_layers"))
-    assert "zero_grad" not in both.source and "requires_grad = False" in both.source
+    combined = Scenario("mlp", ("loop/stale_gradients", "freezing/frozen_layers"))
+    assert "zero_grad" not in combined.source and "requires_grad = False" in combined.source
     with pytest.raises(UserError, match="both change line"):
         Scenario("mlp", ("numerics/log_at_step", "graph/inplace_activation"))
 
@@ -74,9 +74,9 @@ def test_misfit_names_the_programs_that_fit():
 
 
 def test_ticket_is_stable_and_depends_on_the_content():
-    one, two = Scenario("mlp", ("loop/stale_gradients",)), Scenario("mlp", ("freezing/frozen_layers",))
-    assert one.ticket == Scenario("mlp", ("loop/stale_gradients",)).ticket != two.ticket
-    assert re.fullmatch(r"[A-Z]-[0-9A-Z]{4}-[0-9A-Z]{4}", one.ticket)
+    first, second = Scenario("mlp", ("loop/stale_gradients",)), Scenario("mlp", ("freezing/frozen_layers",))
+    assert first.ticket == Scenario("mlp", ("loop/stale_gradients",)).ticket != second.ticket
+    assert re.fullmatch(r"[A-Z]-[0-9A-Z]{4}-[0-9A-Z]{4}", first.ticket)
 
 
 def test_a_hundred_thousand_variants_have_tickets_of_their_own():
@@ -106,7 +106,7 @@ def test_a_fault_of_ranks_fits_programs_of_ranks_only():
 def test_needs_are_typed_and_the_tighter_limit_counts():
     with pytest.raises(TypeError, match="memory_mb"):
         Needs(memory_mb=5)
-    both = Needs(memory_mib=900, seconds=20) | Needs(memory_mib=700, ranks=2)
-    assert both == Needs(memory_mib=700, seconds=20, ranks=2) and both and not Needs()
-    assert str(both) == "2 processes, a memory limit of 700 MiB, a time limit of 20 s"
-    assert both.to_json() == {"ranks": 2, "memory_mib": 700, "seconds": 20}
+    combined = Needs(memory_mib=900, seconds=20) | Needs(memory_mib=700, ranks=2)
+    assert combined == Needs(memory_mib=700, seconds=20, ranks=2) and combined and not Needs()
+    assert str(combined) == "2 processes, a memory limit of 700 MiB, a time limit of 20 s"
+    assert combined.to_json() == {"ranks": 2, "memory_mib": 700, "seconds": 20}

@@ -26,10 +26,12 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_lesson_and_every_exercise_stands_there_once() -> None:
-    found = tiles()
-    assert [tile.number for tile in found if tile.link] == sorted(course.numbers() - {"00"})
-    assert sorted(one.name for tile in found for one in tile.exercises) == sorted(exercises())
-    assert all(lesson_of(one.name) == int(tile.number) for tile in found if tile.number for one in tile.exercises)
+    board = tiles()
+    assert [tile.number for tile in board if tile.link] == sorted(course.numbers() - {"00"})
+    assert sorted(exercise.name for tile in board for exercise in tile.exercises) == sorted(exercises())
+    assert all(
+        lesson_of(exercise.name) == int(tile.number) for tile in board if tile.number for exercise in tile.exercises
+    )
     assert [lesson_of(name) for name in ("01_a", "03_a", "04_flat_loss", "60_a")] == [1, 1, 2, 20]
 
 
@@ -46,7 +48,7 @@ def test_it_counts_what_was_answered_written_and_repaired() -> None:
     record.attempt("04_flat_loss", "repair", "wrong", 0.0, 5.0)
     now = next(tile for tile in tiles() if tile.number == "02")
     assert (now.answered, now.held, now.state, now.done) == (2, before.tasks, "begun", False), "the last case is open"
-    (exercise,) = [one for one in now.exercises if one.name == "04_flat_loss"]
+    (exercise,) = [practice for practice in now.exercises if practice.name == "04_flat_loss"]
     assert exercise.tried and not exercise.passed
 
 
@@ -58,7 +60,9 @@ def test_a_lesson_is_done_once_its_last_case_is_handed_in() -> None:
         case = re.search(r"lab\.diagnose\((\w+)", code)
         assert case and f'{case[1]} = lab.case("{number}/{lesson.transfer}")' in code, number
         forms[number] = Scenario(*lesson.case(lesson.transfer))
-    assert not {form.ticket for form in forms.values()} & {one.scenario.ticket for one in exercises().values()}
+    assert not {form.ticket for form in forms.values()} & {
+        exercise.scenario.ticket for exercise in exercises().values()
+    }
     lab.DiagnosisForm(Scenario(*course.load("02").case("incident")).ticket).hand_in(place=1)
     assert {tile.state for tile in tiles() if tile.link} == {"open"}, "another case does not count"
     form = lab.diagnose(forms["02"])
@@ -87,29 +91,31 @@ def test_a_planned_title_goes_once_its_lesson_is_there(tmp_path: Path, monkeypat
     file = tmp_path / "lessons" / f"{number}_another.py"
     file.write_text(f'"""A lesson."""\n\n# %% [markdown] title\n# # {number} · Another title\n')
     monkeypatch.setattr(course, "PLACE", tmp_path / "lessons")
-    found = [tile for tile in tiles() if tile.number == number]
-    assert [(tile.title, tile.link) for tile in found] == [("Another title", f"{file.stem}.ipynb")]
+    matches = [tile for tile in tiles() if tile.number == number]
+    assert [(tile.title, tile.link) for tile in matches] == [("Another title", f"{file.stem}.ipynb")]
     assert number not in planned() and TITLES[number] not in page.as_text(tiles(), "new")
-    own = [name for name in exercises() if lesson_of(name) == int(number)]
-    assert [one.name for one in found[0].exercises] == own, "it takes its exercises from the last tile"
+    expected = [name for name in exercises() if lesson_of(name) == int(number)]
+    assert [exercise.name for exercise in matches[0].exercises] == expected, "it takes its exercises from the last tile"
 
 
 def test_the_legend_names_every_color_and_every_sign() -> None:
     written, text = page.as_html(tiles(), "new"), page.as_text(tiles(), "new")
-    shown = {tile.state for tile in tiles() if tile.number} | {"done", "begun"}
-    assert shown == set(page.STATES) and all(
-        f'<span class="mark {state}">{page.STATES[state]}<' in written for state in shown
+    states = {tile.state for tile in tiles() if tile.number} | {"done", "begun"}
+    assert states == set(page.STATES) and all(
+        f'<span class="mark {state}">{page.STATES[state]}<' in written for state in states
     )
     assert all(f".bugzoo-map .{state} " in written for state in ("done", "begun", "later"))
-    assert all(page.DONE in said and "✓ passed, … tried, ○ open" in said for said in (written, text))
+    assert all(page.DONE in legend and "✓ passed, … tried, ○ open" in legend for legend in (written, text))
 
 
 def test_a_tile_says_level_and_minutes_of_each_exercise() -> None:
-    found = {one.name: one for tile in tiles() for one in tile.exercises}
-    assert all(1 <= one.level <= 5 and one.minutes % 5 == 0 < one.minutes for one in found.values())
-    assert found["30_the_letter_before"].level == effort.level(exercises()["30_the_letter_before"]) == 4
-    said = f"level 4, {found['30_the_letter_before'].minutes} min"
-    assert said in page.as_html(tiles(), "new") and f"30 The letter before ({said})" in page.as_text(tiles(), "new")
+    by_name = {exercise.name: exercise for tile in tiles() for exercise in tile.exercises}
+    assert all(
+        1 <= exercise.level <= 5 and exercise.minutes % 5 == 0 < exercise.minutes for exercise in by_name.values()
+    )
+    assert by_name["30_the_letter_before"].level == effort.level(exercises()["30_the_letter_before"]) == 4
+    label = f"level 4, {by_name['30_the_letter_before'].minutes} min"
+    assert label in page.as_html(tiles(), "new") and f"30 The letter before ({label})" in page.as_text(tiles(), "new")
 
 
 def test_the_order_of_each_way() -> None:
@@ -131,12 +137,12 @@ def test_next_is_what_is_not_done_in_the_order_of_the_way() -> None:
         "../exercises/02_x.ipynb",
     )
     assert next_step([made("02", 1, True), made("03", 0, False)], "new")[1] == "03.ipynb"
-    done = [made("02", 1, True), made("03", 1, True)]
-    assert next_step(done, "new")[1] == "interview.ipynb" and next_step(done, "teach")[1] == "instructor.ipynb"
+    finished = [made("02", 1, True), made("03", 1, True)]
+    assert next_step(finished, "new")[1] == "interview.ipynb" and next_step(finished, "teach")[1] == "instructor.ipynb"
     later = Tile("04", "A lesson that comes later")
-    assert next_step([later, *done], "new")[1] == "interview.ipynb"
+    assert next_step([later, *finished], "new")[1] == "interview.ipynb"
     more = Tile("", "More exercises", exercises=(Practice("28_x", "E", False, False),))
-    assert next_step([more, *done], "work") == ("Exercise 28, E", "../exercises/28_x.ipynb"), "last of all"
+    assert next_step([more, *finished], "work") == ("Exercise 28, E", "../exercises/28_x.ipynb"), "last of all"
 
 
 def test_every_link_leads_to_a_notebook_and_nothing_names_a_fault() -> None:
@@ -149,8 +155,12 @@ def test_every_link_leads_to_a_notebook_and_nothing_names_a_fault() -> None:
 
 def test_as_text_and_the_way_is_kept(capsys: pytest.CaptureFixture) -> None:
     here()
-    said = capsys.readouterr().out
-    assert said.startswith("Next: Lesson 02") and "02 · Overfit one batch: 0 of" in said and "I have a symptom" in said
+    printed = capsys.readouterr().out
+    assert (
+        printed.startswith("Next: Lesson 02")
+        and "02 · Overfit one batch: 0 of" in printed
+        and "I have a symptom" in printed
+    )
     here("work")
     assert capsys.readouterr().out.startswith("Next: Lesson 03")
     here()

@@ -29,19 +29,23 @@ def committed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", views.names())
 def test_healthy_programs_lie_in_every_range(name: str) -> None:
-    found = written()
-    assert set(found) == set(programs.names())
-    for program, sizes in found.items():
-        for size, seen in sizes.items():
-            outside = {row.label: seen[name][row.source] for row in views.rows(name) if row.outside(seen[name])}
+    measured = written()
+    assert set(measured) == set(programs.names())
+    for program, sizes in measured.items():
+        for size, readings in sizes.items():
+            outside = {row.label: readings[name][row.source] for row in views.rows(name) if row.outside(readings[name])}
             assert not outside, (program, size)
 
 
 def test_every_range_was_measured_on_a_program() -> None:
-    seen = {
-        source for sizes in written().values() for found in sizes.values() for rows in found.values() for source in rows
+    sources = {
+        source
+        for sizes in written().values()
+        for readings in sizes.values()
+        for rows in readings.values()
+        for source in rows
     }
-    never = sorted(source for source, row in ROWS.items() if row.range is not None and source not in seen)
+    never = sorted(source for source, row in ROWS.items() if row.range is not None and source not in sources)
     assert never == sorted(NEVER), "a range that no healthy program has shown"
 
 

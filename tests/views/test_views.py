@@ -38,24 +38,24 @@ def contrast(one: Any, other: Any) -> float:
 def problems(figure: Any) -> list[str]:
     """What a reader would stumble over: an axis without a name, text that is small, cut off or invisible on a page."""
     FigureCanvasAgg(figure).draw()
-    found, page = [], figure.bbox
+    complaints, page = [], figure.bbox
     for ax in figure.axes:
         if ax.axison:
             for axis in (ax.xaxis, ax.yaxis):
                 labels = [text.get_text() for text in axis.get_ticklabels() if text.get_text()]
                 named = [text for text in labels if re.search(r"[A-Za-z]", text.replace("mathdefault", ""))]
                 if not axis.get_label_text() and labels and not named and axis.get_visible():
-                    found.append(f"{axis.axis_name} axis without a label: {labels[:3]}")
+                    complaints.append(f"{axis.axis_name} axis without a label: {labels[:3]}")
         for text in figure.findobj(lambda one: hasattr(one, "get_fontsize") and one.get_text() and one.get_visible()):
             if text.get_fontsize() < 6.9:
-                found.append(f"{text.get_text()!r} is {text.get_fontsize()} pt")
+                complaints.append(f"{text.get_text()!r} is {text.get_fontsize()} pt")
             if min(contrast(text.get_color(), colour) for colour in PAGES) < LEAST and text.get_bbox_patch() is None:
-                found.append(f"{text.get_text()!r} in {text.get_color()} cannot be read on one of the pages")
+                complaints.append(f"{text.get_text()!r} in {text.get_color()} cannot be read on one of the pages")
     for ax in figure.axes:
         box = ax.get_tightbbox()
         if box is not None and (box.x0 < -2 or box.y0 < -2 or box.x1 > page.x1 + 2 or box.y1 > page.y1 + 2):
-            found.append(f"cut off: {box} beyond {page}")
-    return list(dict.fromkeys(found))
+            complaints.append(f"cut off: {box} beyond {page}")
+    return list(dict.fromkeys(complaints))
 
 
 @pytest.mark.slow
@@ -82,8 +82,8 @@ def test_the_search_for_problems_finds_some() -> None:
     ax.plot([1, 2], [3, 4])
     ax.text(1, 3, "tiny", fontsize=4)
     ax.text(1, 3.5, "dark", color="black")
-    found = " ".join(problems(figure))
-    assert "x axis without a label" in found and "'tiny' is 4" in found and "'dark' in black" in found
+    listing = " ".join(problems(figure))
+    assert "x axis without a label" in listing and "'tiny' is 4" in listing and "'dark' in black" in listing
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ for step in range(12):
     "source", [CRASHES, NO_MODEL, NO_STEP, NOT_FINITE], ids=["crashes", "no model", "no step", "nan"]
 )
 def test_an_odd_run_is_no_reason_to_fail(source: str) -> None:
-    for name, reading in measured([one for one in views.names() if one != "repeat"], source).items():
+    for name, reading in measured([view for view in views.names() if view != "repeat"], source).items():
         assert "could not measure" not in reading.why_not, (name, reading.why_not)
         assert show.text(name, reading)
         figure = show.figure(name, reading)
@@ -168,20 +168,20 @@ def test_every_fault_shows_in_a_view(fault: str, seen: Seen) -> None:
     from bugzoo.grading.diagnosis import telling
     from bugzoo.scenario import plainest
 
-    one = faults.load(fault)
-    if any(text.startswith("outcome") for text in one.evidence) or one.needs.cuda:
+    entry = faults.load(fault)
+    if any(text.startswith("outcome") for text in entry.evidence) or entry.needs.cuda:
         pytest.skip("the run ends with an error, or needs a GPU")
-    program = plainest(one)
-    found = dict(seen(program, fault))
+    program = plainest(entry)
+    readings = dict(seen(program, fault))
     scenario = Scenario(program, (fault,), size="tiny")
-    for name in telling(one):
+    for name in telling(entry):
         if views.reruns(name):
-            found |= measured([name], scenario.source, scenario.ranks)
-    outside = {name: [row.label for row in views.outside(name, found[name].numbers)] for name in found}
-    if one.trap:
+            readings |= measured([name], scenario.source, scenario.ranks)
+    outside = {name: [row.label for row in views.outside(name, readings[name].numbers)] for name in readings}
+    if entry.trap:
         assert not any(outside.values()), outside
     else:
-        assert any(outside[name] for name in telling(one)), outside
+        assert any(outside[name] for name in telling(entry)), outside
 
 
 @pytest.mark.slow
@@ -189,5 +189,5 @@ def test_to_measure_a_view_loads_no_matplotlib() -> None:
     """It happens in a thread, while a cell may draw: of two imports at once, one sees half of the package."""
     names = ", ".join(f"bugzoo.views.{name}" for name in views.names())
     code = f"import sys, {names}; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.strip() == "False"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert process.stdout.strip() == "False"

@@ -53,8 +53,8 @@ def test_adding_to_the_older_gradient_is_seen(put):
 
 def test_adding_to_the_older_gradient_is_seen_behind_clipping():
     put = "p.grad = g if p.grad is None else p.grad + g"
-    given = f"{ASK}for p, g in zip(net.parameters(), slopes):\n        {put}\n    "
-    _, trace = watched(given + "torch.nn.utils.clip_grad_norm_(net.parameters(), 0.01)")
+    body = f"{ASK}for p, g in zip(net.parameters(), slopes):\n        {put}\n    "
+    _, trace = watched(body + "torch.nn.utils.clip_grad_norm_(net.parameters(), 0.01)")
     assert (trace.leftover[1:] > 0.1).all()
     _, trace = watched(f"{ASK}for p, g in zip(net.parameters(), slopes):\n        p.grad = g.clamp(-0.05, 0.05)")
     assert (trace.leftover == 0).all()
@@ -80,21 +80,21 @@ def test_asking_for_a_gradient_beside_backward_changes_nothing(given):
 
 
 def test_a_penalty_on_the_inputs_is_no_backward_pass():
-    given = "opt.zero_grad()\n    x.requires_grad_()\n    off = net(x).pow(2).mean()\n    "
-    given += "slope, = torch.autograd.grad(off, x, create_graph=True)\n    (off + slope.pow(2).sum()).backward()"
-    record, trace = watched(given)
+    body = "opt.zero_grad()\n    x.requires_grad_()\n    off = net(x).pow(2).mean()\n    "
+    body += "slope, = torch.autograd.grad(off, x, create_graph=True)\n    (off + slope.pow(2).sum()).backward()"
+    record, trace = watched(body)
     assert (trace.backwards == 1).all() and (trace.loss > np.asarray(record)).all()
 
 
 def test_a_step_on_gradients_of_unknown_origin_is_not_called_old():
-    given = "for p in net.parameters():\n        p.grad = p.detach() * 2"
-    _, trace = watched(given)
+    body = "for p in net.parameters():\n        p.grad = p.detach() * 2"
+    _, trace = watched(body)
     assert not (trace.leftover > 0).any()
     _, trace = watched("if not record:\n        off.backward()")
     assert (trace.leftover[1:] == 1).all()
 
 
 def test_an_edge_of_the_graph_is_handed_on_as_it_is():
-    given = "opt.zero_grad()\n    torch.autograd.grad(off, torch.autograd.graph.get_gradient_edge(net.weight), "
-    record, trace = watched(given + "retain_graph=True)\n    off.backward()")
+    body = "opt.zero_grad()\n    torch.autograd.grad(off, torch.autograd.graph.get_gradient_edge(net.weight), "
+    record, trace = watched(body + "retain_graph=True)\n    off.backward()")
     assert trace.loss.tolist() == record and (trace.backwards == 1).all()

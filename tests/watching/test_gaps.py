@@ -42,21 +42,21 @@ class Event:
 )
 def test_only_a_device_without_work_waits_for_data(monkeypatch, kernels, item, loading, expected):
     played, table = Played(monkeypatch), Table()
-    found, loads = gaps.Gaps(table), []
-    found.leave(HERE)
+    meter, loads = gaps.Gaps(table), []
+    meter.leave(HERE)
     for row in range(4):
         left = played.now
         if row and item:
             played.now = max(played.now, played.busy_until)
         played.now += loading
-        found.enter()
+        meter.enter()
         data_ms = (played.now - left) * 1e3
         played.launch(kernels)
         table.append(tuple({"data_ms": data_ms, "step_ms": 1.0}.get(name, NAN) for name in COLUMNS))
         loads.append(data_ms)
-        found.close(row, True)
-        found.leave(HERE)
-    found.finish()
+        meter.close(row, True)
+        meter.leave(HERE)
+    meter.finish()
     moved = table.column("step_ms") - 1 + table.column("data_ms")
     assert moved.tolist() == pytest.approx(loads), "what is not a wait for data is a wait for the kernels"
     assert table.column("data_ms")[2:].tolist() == pytest.approx([expected] * 2)

@@ -23,5 +23,5 @@ N = 6
 )
 def test_samples_that_meet_every_other_sample(loss, stretched):
     out, row = torch.randn(N, requires_grad=True).tanh(), torch.randn(N)
-    found = walk(loss(out, row))
-    assert found is not None and found.mask_stretched is stretched
+    graph = walk(loss(out, row))
+    assert graph is not None and graph.mask_stretched is stretched

@@ -74,8 +74,8 @@ def test_a_compiled_model_is_still_one_graph_and_one_model():
     assert (
         not counters["graph_break"] and counters["stats"]["unique_graphs"] <= 2
     )  # with the hook that samples, and without
-    assert [one.module for one in trace.forwards if one.grad] == ["Sequential"]
-    assert [one.name for one in trace.parameters] == ["0.weight", "0.bias", "2.weight", "2.bias"]
+    assert [entry.module for entry in trace.forwards if entry.grad] == ["Sequential"]
+    assert [entry.name for entry in trace.parameters] == ["0.weight", "0.bias", "2.weight", "2.bias"]
 
 
 def short(name: str) -> dict[str, object]:
@@ -113,12 +113,12 @@ def test_batches_come_in_the_same_order():
 
 def test_a_watcher_that_draws_one_number_is_noticed(monkeypatch):
     """One random number, drawn by the watch itself at one step: losses and states differ, and the test above is red."""
-    kept = Recorder.before_step
+    original = Recorder.before_step
 
     def drawing(self, *args, **kwargs):
         if self.moment.step == 7:
             torch.rand(1)
-        return kept(self, *args, **kwargs)
+        return original(self, *args, **kwargs)
 
     monkeypatch.setattr(Recorder, "before_step", drawing)
     with pytest.raises(AssertionError):
@@ -129,11 +129,11 @@ def test_a_watcher_that_draws_one_number_is_noticed(monkeypatch):
 @pytest.mark.sampled(0)
 @pytest.mark.parametrize("generator", ["np.random.rand()", "random.random()"])
 def test_drawing_from_other_generators_is_noticed(generator, monkeypatch):
-    kept = Recorder.after_step
+    original = Recorder.after_step
 
     def drawing(self, *args, **kwargs):
         eval(generator, {"np": np, "random": random})
-        return kept(self, *args, **kwargs)
+        return original(self, *args, **kwargs)
 
     monkeypatch.setattr(Recorder, "after_step", drawing)
     with pytest.raises(AssertionError):

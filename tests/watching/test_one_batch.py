@@ -94,8 +94,8 @@ def test_the_trace_is_that_of_one_optimizer(form):
     np.testing.assert_allclose(trace.loss, names["record"], rtol=1e-5)
     for part in ("loss", "grad_norm", "backwards", "param_grad_norm", "param_norm", "param_norm_step"):
         np.testing.assert_allclose(getattr(trace, part), getattr(other, part), rtol=1e-3, atol=1e-6, err_msg=part)
-    known = np.isfinite(other.update_ratio)
-    np.testing.assert_allclose(trace.update_ratio[known], other.update_ratio[known], rtol=1e-3)
+    finite = np.isfinite(other.update_ratio)
+    np.testing.assert_allclose(trace.update_ratio[finite], other.update_ratio[finite], rtol=1e-3)
     assert [p.name for p in trace.parameters] == [p.name for p in other.parameters] and reach(trace)[1] == 60
     assert all(p.changed > 0 for p in trace.parameters) and [b.step for b in trace.live.batches] == [
         b.step for b in other.live.batches if form != "each sample"
@@ -151,12 +151,12 @@ def test_not_every_change_of_the_weights_is_a_step(what):
 
 
 def test_steps_by_hand_are_reported_and_can_be_the_last_ones():
-    told = []
+    steps = []
     names = {}
-    with watch(on_step=told.append) as trace:
+    with watch(on_step=steps.append) as trace:
         exec(compile(FORMS["by hand"][0], "by_hand.py", "exec"), names)
-    assert len(trace.step) == 60 and [one["step"] for one in told] == list(range(1, 60))
-    assert told[3]["loss"] == pytest.approx(names["record"][3])
+    assert len(trace.step) == 60 and [step["step"] for step in steps] == list(range(1, 60))
+    assert steps[3]["loss"] == pytest.approx(names["record"][3])
 
 
 def test_after_an_optimizer_no_change_by_hand_counts():

@@ -135,16 +135,16 @@ def test_module_statistics():
 
 
 def test_stop_from_on_step_keeps_the_partial_trace():
-    seen = []
+    steps = []
 
     def stop(info):
-        seen.append(info)
+        steps.append(info)
         if info["step"] == 7:
             raise StopRun
 
     _, trace = run(STYLES["fetched"], "fetched.py", watched=True, on_step=stop)
     assert trace.outcome == "stopped" and len(trace.loss) == 7
-    assert set(seen[0]) == {"step", "loss", "grad_norm", "seconds", "validation"}
+    assert set(steps[0]) == {"step", "loss", "grad_norm", "seconds", "validation"}
 
 
 def test_a_crash_keeps_the_trace_and_names_the_line():

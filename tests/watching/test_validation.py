@@ -57,8 +57,8 @@ def test_it_is_what_the_script_computes_itself(loss):
     names, trace = run(SCRIPT.replace("LOSS", loss), "validation.py", watched=True)
     validation, train = trace.validation
     assert validation.step == [5, 10, 15, 20] and train.step == [20]
-    assert validation.loss == pytest.approx([one for one, _ in names["kept"]], rel=1e-6)
-    assert validation.accuracy == pytest.approx([one for _, one in names["kept"]])
+    assert validation.loss == pytest.approx([number for number, _ in names["kept"]], rel=1e-6)
+    assert validation.accuracy == pytest.approx([number for _, number in names["kept"]])
     assert (train.loss[0], train.accuracy[0]) == pytest.approx(names["train"], rel=1e-6)
     assert "watch_errors" not in trace.environment
 
@@ -66,8 +66,8 @@ def test_it_is_what_the_script_computes_itself(loss):
 def test_torchs_own_functions_are_back_afterwards():
     names, _ = run(SCRIPT.replace("LOSS", SUMMED), "validation.py", watched=True)
     assert F.cross_entropy is not names["own"] and F.cross_entropy.__module__ == "torch.nn.functional"
-    kept = names["own"](torch.zeros(1, 2), torch.tensor([0]))  # what the script has stored still works
-    assert kept.item() == pytest.approx(math.log(2))
+    loss = names["own"](torch.zeros(1, 2), torch.tensor([0]))  # what the script has stored still works
+    assert loss.item() == pytest.approx(math.log(2))
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # torch.compile's own
@@ -107,7 +107,7 @@ with torch.no_grad():
 def test_each_place_of_the_script_has_its_line():
     _, trace = run(SCRIPT.replace("LOSS", SUMMED), "validation.py", watched=True)
     lines = SCRIPT.splitlines()
-    assert ["evaluate" in lines[one.line - 1] for one in trace.validation] == [True, True]
+    assert ["evaluate" in lines[place.line - 1] for place in trace.validation] == [True, True]
 
 
 def test_rows_that_are_ignored_do_not_count():
@@ -116,19 +116,19 @@ def test_rows_that_are_ignored_do_not_count():
     with watch() as trace, torch.no_grad():
         for part in (slice(0, 2), slice(2, 6)):
             F.cross_entropy(model(inputs[part]), targets[part], ignore_index=9)
-    (found,) = trace.validation
-    assert found.step == [0]
-    assert found.loss[0] == pytest.approx(F.cross_entropy(model(inputs[:3]), targets[:3]).item())
-    assert found.accuracy[0] == pytest.approx((model(inputs[:3]).argmax(1) == targets[:3]).float().mean().item())
+    (place,) = trace.validation
+    assert place.step == [0]
+    assert place.loss[0] == pytest.approx(F.cross_entropy(model(inputs[:3]), targets[:3]).item())
+    assert place.accuracy[0] == pytest.approx((model(inputs[:3]).argmax(1) == targets[:3]).float().mean().item())
 
 
 def test_a_regression_has_a_loss_and_no_accuracy():
     model = torch.nn.Linear(4, 1)
     inputs, targets = torch.randn(6, 4), torch.randn(6, 1)
     with watch() as trace, torch.no_grad():
-        own = F.mse_loss(model(inputs), targets).item()
-    (found,) = trace.validation
-    assert found.loss == pytest.approx([own]) and math.isnan(found.accuracy[0])
+        loss = F.mse_loss(model(inputs), targets).item()
+    (place,) = trace.validation
+    assert place.loss == pytest.approx([loss]) and math.isnan(place.accuracy[0])
 
 
 def test_a_loss_written_by_hand_is_not_heard():

@@ -33,10 +33,10 @@ def task(program: str) -> TaskKind:
     missing = [name for name in ("held_out", "training", "validation") if name not in facts]
     if missing or facts["task"] not in TASKS:
         why = f"its facts do not say {', '.join(missing)}" if missing else f"its task is {facts['task']!r}"
-        known = [name for name in programs.names() if "held_out" in programs.load(name).facts]
+        gradable = [name for name in programs.names() if "held_out" in programs.load(name).facts]
         raise UserError(
             f"The grader has no held-out data for {program} ({why}), so it cannot grade a repair. Choose one of "
-            f"{', '.join(known)}."
+            f"{', '.join(gradable)}."
         )
     return TASKS[facts["task"]]
 
@@ -44,8 +44,8 @@ def task(program: str) -> TaskKind:
 def held_out(space: Mapping[str, Any], program: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return inputs for the model, and their targets. Draws depend on the salt, also those that name the seed."""
     more = salt.number()
-    own = {**space, "seed": space["seed"] + more} if more else space
-    inputs, targets = _work_out("held_out", own, program, seed + SHIFT + more)
+    salted = {**space, "seed": space["seed"] + more} if more else space
+    inputs, targets = _work_out("held_out", salted, program, seed + SHIFT + more)
     return np.asarray(inputs), np.asarray(targets)
 
 
@@ -57,8 +57,8 @@ def unseen(space: Mapping[str, Any]) -> dict[str, str]:
 
 def members(space: Mapping[str, Any], program: str) -> Members:
     """Return the training data, in which samples can be looked up."""
-    found = _work_out("training", space, program, SHIFT)
-    return windows(found) if isinstance(found, torch.Tensor) else rows(*found)
+    training = _work_out("training", space, program, SHIFT)
+    return windows(training) if isinstance(training, torch.Tensor) else rows(*training)
 
 
 def validation(space: Mapping[str, Any], program: str, seed: int) -> Iterable[tuple[torch.Tensor, torch.Tensor]]:
@@ -71,5 +71,5 @@ def _work_out(name: str, space: Mapping[str, Any], program: str, seed: int) -> A
     helping = {"each": each, "shifted": shifted}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        found = eval(programs.load(program).facts[name], helping | dict(space))
-        return list(found) if name == "validation" else found
+        value = eval(programs.load(program).facts[name], helping | dict(space))
+        return list(value) if name == "validation" else value

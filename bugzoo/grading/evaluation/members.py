@@ -95,5 +95,5 @@ def places(rows: Sequence[Any], targets: Sequence[Any], members: Members) -> lis
 
 def foreign(batches: list[list[Any]], members: Members) -> tuple[int, int]:
     """Return (samples seen, samples that are not from the training data)."""
-    found = [place for rows, targets in batches for place in places(rows, targets, members)]
-    return len(found), sum(place < 0 for place in found)
+    samples = [place for rows, targets in batches for place in places(rows, targets, members)]
+    return len(samples), sum(place < 0 for place in samples)

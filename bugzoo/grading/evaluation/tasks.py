@@ -47,13 +47,13 @@ class TaskKind:
 
     def measure(self, answers: object, targets: np.ndarray) -> Score:
         """Return accuracy and cross-entropy of (n, classes) or (n, time, classes) logits, over all targets >= 0."""
-        given = torch.as_tensor(np.asarray(answers)).float()
-        flat, right = given.flatten(0, -2), torch.as_tensor(targets).reshape(-1)
+        logits = torch.as_tensor(np.asarray(answers)).float()
+        flat, right = logits.flatten(0, -2), torch.as_tensor(targets).reshape(-1)
         if len(flat) != len(right) or not torch.isfinite(flat).all():
-            return Score(0.0, math.nan, given.numpy())
+            return Score(0.0, math.nan, logits.numpy())
         flat, right = flat[right >= 0], right[right >= 0]
         loss = F.cross_entropy(flat, right).item()
-        return Score((flat.argmax(-1) == right).float().mean().item(), loss, given.numpy())
+        return Score((flat.argmax(-1) == right).float().mean().item(), loss, logits.numpy())
 
     def chance(self, targets: np.ndarray) -> float:
         """Return the metric of a constant prediction."""
@@ -86,11 +86,11 @@ class Regression(TaskKind):
     """Standard deviations of the targets within which two predictions are equal."""
 
     def measure(self, answers: object, targets: np.ndarray) -> Score:
-        given = np.asarray(answers, dtype=np.float32)
-        if given.size != targets.size or not np.isfinite(given).all():
-            return Score(0.0, math.nan, given)
-        error = float(((given.reshape(-1) - targets.reshape(-1)) ** 2).mean())
-        return Score(1 - error / float(targets.var()), error, given)
+        predictions = np.asarray(answers, dtype=np.float32)
+        if predictions.size != targets.size or not np.isfinite(predictions).all():
+            return Score(0.0, math.nan, predictions)
+        error = float(((predictions.reshape(-1) - targets.reshape(-1)) ** 2).mean())
+        return Score(1 - error / float(targets.var()), error, predictions)
 
     def chance(self, targets: np.ndarray) -> float:
         return 0.0

@@ -31,8 +31,8 @@ class Nothing(Repair):
             return Result("not attempted", message=EMPTY)
         if not says(cause, exercise.about_fault[0].id):
             saw = f"Your diagnosis says “{cause}”. The run does not show it."
-            wanted = "The run should confirm the diagnosis."
-            return Result("wrong", 0.0, [Check("verdict", "wrong", saw, wanted, group="unchanged")])
+            expected = "The run should confirm the diagnosis."
+            return Result("wrong", 0.0, [Check("verdict", "wrong", saw, expected, group="unchanged")])
         return super().grade(exercise, source, diagnosis, {**options, "attempted": True})  # it may stay as it is
 
     def tried(self, exercise: "Exercise", source: str, options: Values) -> "Result":

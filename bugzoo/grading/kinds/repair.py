@@ -86,8 +86,8 @@ class Repair:
         from bugzoo.grading.notebook import around
 
         source = source or (self.accepted(exercise)["solution"] if version == "solution" else exercise.handed_out)
-        own = self.open_cells(exercise, answer or self.answer(exercise, version))
-        return around(exercise, source, exercise.scenario.ticket, own, folded=self.folded)
+        open_cells = self.open_cells(exercise, answer or self.answer(exercise, version))
+        return around(exercise, source, exercise.scenario.ticket, open_cells, folded=self.folded)
 
     def open_cells(self, exercise: "Exercise", answer: str) -> dict[str, str]:
         """Return cell id -> text of the cells that the template leaves open."""
@@ -129,12 +129,12 @@ class Repair:
 
         if number not in (numbers := range(1, len(exercise.forms) + 1)):
             raise UserError(f"This exercise has no form {number}. Use {' or '.join(map(str, numbers))}.")
-        asked = {cause: (pair.other, pair.tests.texts) for cause, pair in pairs(exercise).items()}
+        questions = {cause: (pair.other, pair.tests.texts) for cause, pair in pairs(exercise).items()}
         return DiagnosisForm(
             exercise.forms[number - 1],
             tickets=exercise.forms,
             causes=causes(exercise),
-            pairs=asked,
+            pairs=questions,
             source=exercise.handed_out,
         ).show()
 
@@ -244,9 +244,9 @@ class Repair:
         from bugzoo.grading.repairs import pretences
         from bugzoo.grading.trials import fewer
 
-        own = pretences(exercise.handed_out, *exercise.about_fault)
+        specific = pretences(exercise.handed_out, *exercise.about_fault)
         correct = sum(trial.kind == "correct" for trial in trials)
-        return fewer({"correct repairs": correct, "pretences of its own": len(own)}, LEAST)
+        return fewer({"correct repairs": correct, "pretences of its own": len(specific)}, LEAST)
 
     def diagnoses(self, exercise: "Exercise") -> tuple[int, list[str]]:
         """Return how many diagnoses were graded, and sentences on wrong grades."""

@@ -53,18 +53,18 @@ def of_texts(broken: str, healthy: str, fault: Fault, params: Params) -> Iterato
         if not any(same_program(text, other) for other in right.values()):  # on some programs two repairs are the same
             right[name] = text
             yield Trial("", "correct", name, text, by_counter=name in fault.by_counter)
-    own = pretences(broken, fault, params)
-    for name, text in (own | generic(broken, fault, params)).items():
+    specific = pretences(broken, fault, params)
+    for name, text in (specific | generic(broken, fault, params)).items():
         yield Trial("", "degenerate", name, text)
-    ill = next(iter(own.values()), broken) if fault.trap else broken
+    ill = next(iter(specific.values()), broken) if fault.trap else broken
     for name, text in attacks(ill).items():
         yield Trial("", "attack", name, text)
 
 
 def generic(broken: str, fault: Fault, params: Params) -> dict[str, str]:
     """Return the generic pretences, except those that the fault's file names itself."""
-    own = fault.repairs.keys() | fault.pretences.keys()
-    return all_made(broken, {name: edits for name, edits in PRETENCES.items() if name not in own}, params)
+    names = fault.repairs.keys() | fault.pretences.keys()
+    return all_made(broken, {name: edits for name, edits in PRETENCES.items() if name not in names}, params)
 
 
 def of_case(scenario: Scenario) -> Iterator[Trial]:
@@ -111,12 +111,12 @@ def reliable(trial: Trial, result: dict[str, Any]) -> bool:
 
 def verdict(trial: Trial, result: dict[str, Any]) -> list[str]:
     """Return a sentence if the result of a trial is unexpected, else nothing."""
-    wanted, passed, what = trial.kind in MUST_PASS, result["status"] == "passed", f"{trial.kind} {trial.name!r}"
+    must_pass, passed, what = trial.kind in MUST_PASS, result["status"] == "passed", f"{trial.kind} {trial.name!r}"
     right = FOR_A_PERSON if trial.by_counter else "passed"
     why = "; ".join(result["saw"][:3])
     if not reliable(trial, result):
         return [f"{what} cannot be graded: {why}"]
-    if wanted and result["status"] != right:
+    if must_pass and result["status"] != right:
         return [f"{what} must {'pass' if right == 'passed' else f'be {right}'} but is {result['status']}: {why}"]
     if trial.kind == TOUCHED and not 0 < result["share"] < 1:
         return [f"{what} must cost some of the points but earns {result['share']:.0%}"]
@@ -126,6 +126,6 @@ def verdict(trial: Trial, result: dict[str, Any]) -> list[str]:
             return [
                 f"{what} must earn {'' if least else 'at most '}half of the points but earns {result['share']:.0%}: {why}"
             ]
-    elif not wanted and (passed or result["share"]):
+    elif not must_pass and (passed or result["share"]):
         return [f"{what} must fail but earns {result['share']:.0%}"]
     return []

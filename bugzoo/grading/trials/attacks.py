@@ -51,6 +51,6 @@ _WAITS = re.compile(r"(\bif [\w.]+ >=? )\d+\b")
 def attacks(source: str) -> dict[str, str]:
     """Return the attacks, name -> source."""
     parts = split(source)
-    made = {name: join(edit(dict(parts))) for name, edit in _EDITS.items()}
+    texts = {name: join(edit(dict(parts))) for name, edit in _EDITS.items()}
     put_off, changed = _WAITS.subn(rf"\g<1>{LATE}", source)
-    return made | {"put off until after the training": join(split(put_off))} if changed else made
+    return texts | {"put off until after the training": join(split(put_off))} if changed else texts

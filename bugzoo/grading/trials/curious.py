@@ -46,10 +46,10 @@ def probe(exercise: Exercise, forms: Sequence[str] = ("form",)) -> dict[str, Any
     The repair is run twice: before the diagnosis, as the cell `tried`, and after it.
     """
     wrong = next(iter(generic(exercise.handed_out, *exercise.about_fault).values()))
-    shown = ", ".join(f"repr({form})" for form in forms)
-    probes = cells(text.replace("repr(form)", shown).replace("form.", f"{forms[0]}.") for text in PROBES)
+    calls = ", ".join(f"repr({form})" for form in forms)
+    probes = cells(text.replace("repr(form)", calls).replace("form.", f"{forms[0]}.") for text in PROBES)
     probes.insert(0, probes[0] | {"id": "tried", "source": f'_ = cell.repair("{exercise.name}")'})
-    made = notebook(exercise, wrong, "\n".join(WRONG.format(form=form) for form in forms))
-    before_answer(made, probes[:-1])
-    made["cells"].append(probes[-1])  # it changes the program
-    return made
+    document = notebook(exercise, wrong, "\n".join(WRONG.format(form=form) for form in forms))
+    before_answer(document, probes[:-1])
+    document["cells"].append(probes[-1])  # it changes the program
+    return document

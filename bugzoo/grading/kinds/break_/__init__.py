@@ -192,6 +192,6 @@ class Break(Repair):
         from bugzoo.grading.trials.curious import PROBES, cells, notebook
 
         lazy = next(iter(all_made(exercise.handed_out, LAZY_BREAKS, {}).values()))
-        made = notebook(exercise, source=lazy)
-        made["cells"] += cells(text.replace("form.diagnosis, ", "").replace("repr(form), ", "") for text in PROBES)
-        return made
+        document = notebook(exercise, source=lazy)
+        document["cells"] += cells(text.replace("form.diagnosis, ", "").replace("repr(form), ", "") for text in PROBES)
+        return document

@@ -68,48 +68,48 @@ def grade_break(
     def ended(status: str, found: Sequence[Check] = (), message: str = "") -> Result:
         share = float(status == "passed")
         spent = time.perf_counter() - started
-        seen = next((check.saw for check in found if check.status == status == FOR_A_PERSON), message)
-        return Result(status, share, list(found), seen[:300], spent, round(share * most, 4), most)
+        sentence = next((check.saw for check in found if check.status == status == FOR_A_PERSON), message)
+        return Result(status, share, list(found), sentence[:300], spent, round(share * most, 4), most)
 
     try:
         check_text(source)
     except Unreadable as why:
         return ended("wrong", message=for_a_person(why).message)
     source = device.on_cpu(source)
-    given = exercise.handed_out
-    if not attempted and same_program(source, given):
+    handed_out = exercise.handed_out
+    if not attempted and same_program(source, handed_out):
         return ended("not attempted", message=UNCHANGED)
     runs.ahead(exercise.scenario, seeds[0])
-    found: list[Check] = []
+    outcomes: list[Check] = []
     each: list[Numbers] = []
     for seed in seeds:
         case = runs.seeded(exercise.scenario, seed)
         try:
             text = runs.text_with(source, seed)
             stage(f"training with seed {seed}")
-            left_out = [one for one in spared(case, seed == seeds[0]) if one not in asked.groups]
+            left_out = [group for group in spared(case, seed == seeds[0]) if group not in asked.groups]
             isolated = sandbox.needed(strict_isolation)
             job = runs.job_of(text, case, exercise.seconds if seconds is None else seconds, isolated, left_out)
             job = replace(job, after_args={**job.after_args, "modes": True})
-            drawn = MODES in asked.groups and seed == seeds[0]
-            if drawn:
+            keeps_steps = MODES in asked.groups and seed == seeds[0]
+            if keeps_steps:
                 job = replace(job, keep_steps=drawing.draw(drawing.number(draw), seed, baseline.twin(case).steps))
             run = runs.run_of(job)
             judged, numbers = _judge(Submission(run, case), asked)
-            if drawn and all(check.passed for check in judged):
+            if keeps_steps and all(check.passed for check in judged):
                 judged.append(in_training(job, run, case))
             if seed == seeds[0] and not crashed(judged):
-                judged += unchanged(asked, source, given)
+                judged += unchanged(asked, source, handed_out)
         except Exception as error:  # a submission's process can leave anything behind; that earns nothing
-            said = of_error(error)
-            return ended(said.status, message=said.message)
-        found = judged if seed == seeds[0] else with_seed(found, judged, seed)
+            failure = of_error(error)
+            return ended(failure.status, message=failure.message)
+        outcomes = judged if seed == seeds[0] else with_seed(outcomes, judged, seed)
         each.append(numbers)
         if not all(check.passed for check in judged) and not all_seeds:
             break
-    if all(check.passed for check in found):
-        found += [replace(check, group="every_run") for check in averaged(asked, each, seeds)]
-    return ended(status_of(found), found)
+    if all(check.passed for check in outcomes):
+        outcomes += [replace(check, group="every_run") for check in averaged(asked, each, seeds)]
+    return ended(status_of(outcomes), outcomes)
 
 
 def _judge(one: Submission, asked: Break) -> tuple[list[Check], Numbers]:
@@ -120,12 +120,12 @@ def _judge(one: Submission, asked: Break) -> tuple[list[Check], Numbers]:
     if hidden := integrity.out_of_sight(one):
         return [hidden], {}
     numbers = measured(one)
-    kept = [check for check in integrity.integrity(one) if check.name in KEPT]
+    safeguards = [check for check in integrity.integrity(one) if check.name in KEPT]
     model = [_no_model()] if OWN in asked.groups and OWN not in numbers["numbers"] else []
     model.append(_gradients(numbers["numbers"][MODES].get("grad_gap")))
     first = [check for check in signs if check.group == "runs"]
     others = alarms([check for check in signs if check not in first], one.run)
-    return [*first, *checks.trained(one), *claims(asked, numbers), *others, *model, *kept], numbers
+    return [*first, *checks.trained(one), *claims(asked, numbers), *others, *model, *safeguards], numbers
 
 
 def measured(one: Submission) -> dict[str, Any]:
@@ -133,20 +133,20 @@ def measured(one: Submission) -> dict[str, Any]:
 
     These also need a model that answers the grader's inputs as its weights do in the healthy model.
     """
-    found = {name: dict(reading.numbers) for name, reading in one.readings.items() if reading.applies}
-    found[MODES] = dict(found.get("integrity", {}).get(MODES) or {})
-    usual, said = one.usual_answers, one.said
-    if usual is not None and said is not None and one.kind.difference(usual, said) < SAME:
+    numbers = {name: dict(reading.numbers) for name, reading in one.readings.items() if reading.applies}
+    numbers[MODES] = dict(numbers.get("integrity", {}).get(MODES) or {})
+    usual, answers = one.usual_answers, one.said
+    if usual is not None and answers is not None and one.kind.difference(usual, answers) < SAME:
         with trusted:
             score = reference.own_validation(one.case, one.weights)
-        found[OWN] = {one.kind.metric: score.value, "loss": score.loss}
-    return {"metrics": dict(one.run.trace.metrics), "numbers": found, "outcome": one.run.outcome}
+        numbers[OWN] = {one.kind.metric: score.value, "loss": score.loss}
+    return {"metrics": dict(one.run.trace.metrics), "numbers": numbers, "outcome": one.run.outcome}
 
 
 def _no_model() -> Check:
     saw = "The weights of `model` were put into the healthy model. They do not fit it, or the two give other outputs."
-    wanted = "In eval mode, `model` should compute the same from its weights as the healthy model."
-    return Check("model", "wrong", saw, wanted, group="unchanged")
+    expected = "In eval mode, `model` should compute the same from its weights as the healthy model."
+    return Check("model", "wrong", saw, expected, group="unchanged")
 
 
 def _gradients(gap: float | None) -> Check:
@@ -165,14 +165,14 @@ def in_training(job: Job, run: Run, case: Scenario) -> Check:
     saw = (
         f"The model that the run leaves repeated {every} drawn steps. {same} of them have the gradient of the training."
     )
-    wanted = "The model should compute in the training what it computes afterwards, and its loss should stay."
+    expected = "The model should compute in the training what it computes afterwards, and its loss should stay."
     good = every and every - same <= OTHERS * every
-    return Check("steps", "passed" if good else FOR_A_PERSON, saw, wanted, float(same), group="unchanged")
+    return Check("steps", "passed" if good else FOR_A_PERSON, saw, expected, float(same), group="unchanged")
 
 
 def alarms(vital: Sequence[Check], run: Run) -> list[Check]:
     """Return the checks of `vital` about instruments. An alarm says in which view it shows."""
-    found = []
+    signs = []
     for check in vital:
         if check.name == "instruments":
             saw = "The run was measured with all instruments. None raises an alarm that is foreign to the symptom."
@@ -182,27 +182,27 @@ def alarms(vital: Sequence[Check], run: Run) -> list[Check]:
             where = " and ".join(f"`{view}`" for view in views_of([check.name]))
             saw = f"Another alarm, in the view {where or 'of the run'}. {symptom(check.name, numbers)}"
             check = replace(check, saw=saw, expected=passes(check.name, numbers), group="unchanged")
-        found.append(check)
-    return found
+        signs.append(check)
+    return signs
 
 
 def claims(asked: Break, numbers: Numbers) -> list[Check]:
     """Check the symptom on one seed. Without a model that fits, nothing is said of the grader's own numbers."""
-    known = [claim for claim in map(parse, asked.must) if claim.instrument != OWN or OWN in numbers["numbers"]]
-    return [_claimed(claim, numbers) for claim in known]
+    measurable = [claim for claim in map(parse, asked.must) if claim.instrument != OWN or OWN in numbers["numbers"]]
+    return [_claimed(claim, numbers) for claim in measurable]
 
 
 def averaged(asked: Break, each: Sequence[Numbers], seeds: Sequence[int]) -> list[Check]:
     """Check the claims about means over the seeds; they are numbers that every seed has."""
-    found = []
+    outcomes = []
     for text in asked.on_average:
         claim = parse(text)
-        values = [number(one, claim.left) for one in each]
-        known = [value for value in values if value is not None]
-        mean = float(np.mean(known)) if len(known) == len(values) else None
-        done = f"The program was trained with {len(seeds)} seeds ({', '.join(map(str, seeds))})."
-        found.append(_check(claim, mean, f"{done} On average: {_said(claim, mean)}", "seeds"))
-    return found
+        values = [number(reading, claim.left) for reading in each]
+        numbers = [value for value in values if value is not None]
+        mean = float(np.mean(numbers)) if len(numbers) == len(values) else None
+        sentence = f"The program was trained with {len(seeds)} seeds ({', '.join(map(str, seeds))})."
+        outcomes.append(_check(claim, mean, f"{sentence} On average: {_said(claim, mean)}", "seeds"))
+    return outcomes
 
 
 def _claimed(claim: Claim, numbers: Numbers) -> Check:
@@ -210,16 +210,16 @@ def _claimed(claim: Claim, numbers: Numbers) -> Check:
     check = _check(claim, value, _said(claim, value), claim.left)
     reported = number(numbers, claim.left.replace(OWN, "metrics", 1))
     if claim.instrument == OWN and not check.passed and _holds(claim, reported):
-        said = f"The program reports {reported:.3g}: its evaluation was changed, and not what the model knows."
-        return replace(check, name="evaluation", saw=f"{check.saw} {said}", group="unchanged")
+        sentence = f"The program reports {reported:.3g}: its evaluation was changed, and not what the model knows."
+        return replace(check, name="evaluation", saw=f"{check.saw} {sentence}", group="unchanged")
     return check
 
 
 def _check(claim: Claim, value: float | None, saw: str, name: str) -> Check:
-    wanted = f"{LIMIT[claim.op]} {float(claim.right):g} passes."
+    expected = f"{LIMIT[claim.op]} {float(claim.right):g} passes."
     group = "new_data" if claim.instrument in (OWN, "metrics") else "runs"
     group = "unchanged" if claim.left == f"{MODES}.later_weight" else group
-    return Check(name, state_of(_holds(claim, value)), saw, wanted, value, group=group)
+    return Check(name, state_of(_holds(claim, value)), saw, expected, value, group=group)
 
 
 def _holds(claim: Claim, value: float | None) -> bool:
@@ -237,17 +237,17 @@ def _said(claim: Claim, value: float | None) -> str:
     elif group == MODES:
         what = both_modes.SAYS[key]
     else:
-        view = ", ".join(f"`{one}`" for one in views_of([claim.left]))
+        view = ", ".join(f"`{name}`" for name in views_of([claim.left]))
         what = f"View {view}, “{of_instrument(group)[key].label}”"
     return f"{what} {value:.3g}." if value is not None else f"{what} was not measured."
 
 
 def unchanged(asked: Break, source: str, handed_out: str) -> list[Check]:
     """Check the parts that have to stay as they are."""
-    found = []
+    outcomes = []
     for part in asked.stays:
         where = changed(part, source, handed_out)
         saw = f"The {PARTS[part].title} was compared with the program handed out. {where or 'It is the same.'}"
-        wanted = "It should stay as it was, with the settings that it uses. Names, comments, and layout may change."
-        found.append(Check(f"unchanged {part}", state_of(not where), saw, wanted, group="unchanged"))
-    return found
+        expected = "It should stay as it was, with the settings that it uses. Names, comments, and layout may change."
+        outcomes.append(Check(f"unchanged {part}", state_of(not where), saw, expected, group="unchanged"))
+    return outcomes

@@ -37,9 +37,9 @@ def marks(case: Scenario) -> list[Mark]:
         return []
     text = case.base
     with_it = Syntax(text)
-    known = {ast.dump(node) for node in ast.walk(Syntax(case.undecoyed().base).tree)}
+    dumps = {ast.dump(node) for node in ast.walk(Syntax(case.undecoyed().base).tree)}
     lines = source_lines(text)
-    added = _added(with_it.tree, known)
+    added = _added(with_it.tree, dumps)
     return [Mark(with_it.form(node), lines[_line(node)].strip(), way(with_it, node)) for node in added]
 
 
@@ -68,26 +68,26 @@ def _named(node: ast.AST, child: ast.AST) -> bool:
 
 def touched(source: str, case: Scenario) -> list[Mark]:
     """Return what the decoy adds and `source` no longer has. Raises SyntaxError."""
-    wanted = marks(case)
-    if not wanted:
+    expected = marks(case)
+    if not expected:
         return []
-    found = _ways(source, wanted)
-    known = [case.source, *(text for one in case.specs for text in repairs(case.source, *one).values())]
-    usual = [{mark.form: [mark.way] for mark in wanted}, *(_ways(text, wanted) for text in known)]
-    ways = {form: [way for one in usual for way in one[form]] for form in found}
-    runs = {form: sum(any(not one - way for way in ways[form]) for one in every) for form, every in found.items()}
-    forms = Counter(mark.form for mark in wanted)
-    return [mark for mark in wanted if runs[mark.form] < forms[mark.form]]
+    submitted = _ways(source, expected)
+    texts = [case.source, *(text for one in case.specs for text in repairs(case.source, *one).values())]
+    usual = [{mark.form: [mark.way] for mark in expected}, *(_ways(text, expected) for text in texts)]
+    ways = {form: [way for one in usual for way in one[form]] for form in submitted}
+    runs = {form: sum(any(not one - way for way in ways[form]) for one in every) for form, every in submitted.items()}
+    forms = Counter(mark.form for mark in expected)
+    return [mark for mark in expected if runs[mark.form] < forms[mark.form]]
 
 
 def _ways(source: str, wanted: list[Mark]) -> dict[str, list[Counter[str]]]:
     """Return how each piece of a program runs that has the form of a mark: form -> ways."""
     program = Syntax(source)
-    found: dict[str, list[Counter[str]]] = {mark.form: [] for mark in wanted}
+    ways: dict[str, list[Counter[str]]] = {mark.form: [] for mark in wanted}
     for node in ast.walk(program.tree):
-        if isinstance(node, _COMPARED) and (form := program.form(node)) in found:
-            found[form].append(way(program, node))
-    return found
+        if isinstance(node, _COMPARED) and (form := program.form(node)) in ways:
+            ways[form].append(way(program, node))
+    return ways
 
 
 _COMPARED = ast.stmt | ast.expr | ast.keyword

@@ -118,10 +118,10 @@ class Five(Repair):
 
         every = f"for view in {recorded_views()}:\n    for run in range(1, {RUNS + 1}):\n        runs.look(view, run)"
         wrong = f"runs.hand_in(run={(broken(exercise) + 1) % (RUNS + 1)}, cause='something else', reading='batch')"
-        made = notebook(exercise, answer=wrong)
-        before_answer(made, cells((every, *PROBES)))
-        made["cells"] = [one for one in made["cells"] if one["id"] != "debrief"]  # after an answer it opens
-        return made
+        document = notebook(exercise, answer=wrong)
+        before_answer(document, cells((every, *PROBES)))
+        document["cells"] = [cell for cell in document["cells"] if cell["id"] != "debrief"]  # after an answer it opens
+        return document
 
     def files(self, exercise: "Exercise") -> str:
         """Return the recording."""

@@ -45,24 +45,24 @@ def cases(exercise: Exercise) -> list[Exercise]:
 
 def runs(exercise: Exercise) -> list[Scenario]:
     """Return the scenarios of the five runs, in the order in which they are shown."""
-    own, plain = exercise.scenario, exercise.scenario.healthy()
+    faulty, plain = exercise.scenario, exercise.scenario.healthy()
     others = [
         replace(
             plain,
-            faults=(one.trap,) if one.trap else (),
-            settings={**plain.settings, **one.settings},
-            seed=plain.seed + one.seed,
+            faults=(spec.trap,) if spec.trap else (),
+            settings={**plain.settings, **spec.settings},
+            seed=plain.seed + spec.seed,
         )
-        for one in five(exercise).healthy
+        for spec in five(exercise).healthy
     ]
-    made = [own, *others]
-    return [made[place] for place in order(exercise.name)]
+    scenarios = [faulty, *others]
+    return [scenarios[place] for place in order(exercise.name)]
 
 
 def order(name: str) -> list[int]:
     """Return for each position which run of the declaration is shown there; 0 is the run of the exercise's fault."""
-    drawn = draw("bugzoo", name, "order of the five")
-    return sorted(range(RUNS), key=lambda place: drawn.share(str(place)))
+    draws = draw("bugzoo", name, "order of the five")
+    return sorted(range(RUNS), key=lambda place: draws.share(str(place)))
 
 
 def broken(exercise: Exercise) -> int:
@@ -100,12 +100,14 @@ def forget() -> None:
 
 def telling(recorded: tuple[Recorded, ...], run: int) -> dict[str, tuple[str, ...]]:
     """Return view -> labels of its numbers that lie outside their usual range in one run and in no other."""
-    found = {}
+    by_view = {}
     for view in recorded_views():
-        others = {row.source for place, one in enumerate(recorded, 1) if place != run for row in one.outside(view)}
+        others = {
+            row.source for place, other_run in enumerate(recorded, 1) if place != run for row in other_run.outside(view)
+        }
         if labels := [row.label for row in recorded[run - 1].outside(view) if row.source not in others]:
-            found[view] = tuple(labels)
-    return found
+            by_view[view] = tuple(labels)
+    return by_view
 
 
 def filled(exercise: Exercise) -> dict[str, Any]:
@@ -120,9 +122,9 @@ def opened(given: Mapping[str, Any]) -> set[tuple[str, int]]:
 
     A learner's own notebook counts the looks, so the price is as honest as its owner. Naming a reading costs a look.
     """
-    seen = {(str(view), int(run)) for view, run in given.get("opened") or ()}
+    looks = {(str(view), int(run)) for view, run in given.get("opened") or ()}
     view, run = _view(given.get("reading")), named_run(given.get("run"))
-    return seen | ({(view, run)} if view and run else set())
+    return looks | ({(view, run)} if view and run else set())
 
 
 def price(count: int) -> float:
@@ -193,5 +195,5 @@ def named_run(given: Any) -> int | None:
 
 def _view(given: Any) -> str:
     """Return the name of a view; "" for anything else."""
-    found = [name for name in parse_answers.names(given) if name in views.names()]
-    return found[0] if found else ""
+    names = [name for name in parse_answers.names(given) if name in views.names()]
+    return names[0] if names else ""

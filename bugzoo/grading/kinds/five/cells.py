@@ -40,5 +40,5 @@ def solved(exercise: Exercise) -> str:
     """Return the solution's answer: one view of every run, then the call."""
     right = fives.filled(exercise)
     looks = f'for number in range(1, {fives.RUNS + 1}):\n    runs.look("{right["reading"]}", number)\n'
-    given = ", ".join(f"{name}={value!r}" for name, value in right.items()).replace("'", '"')
-    return f"{looks}filled = runs.hand_in({given})"
+    arguments = ", ".join(f"{name}={value!r}" for name, value in right.items()).replace("'", '"')
+    return f"{looks}filled = runs.hand_in({arguments})"

@@ -43,17 +43,17 @@ def text(exercise: Exercise) -> str:
 def _said(exercise: Exercise) -> str:
     """Return the answers, and how many readings the first one rests on; "" without any."""
     lines = []
-    for one in record.notes(exercise.scenario.ticket, "diagnosis"):
-        if one.get("complete"):
-            what = f"run {one['run']}, {one['cause']}" if one["run"] else "none is broken"
-            lines.append(f"- {what}, told by `{one['reading']}`, after {len(one['opened'])} readings")
+    for note in record.notes(exercise.scenario.ticket, "diagnosis"):
+        if note.get("complete"):
+            what = f"run {note['run']}, {note['cause']}" if note["run"] else "none is broken"
+            lines.append(f"- {what}, told by `{note['reading']}`, after {len(note['opened'])} readings")
     return "\n".join(["### What you said\n", *dict.fromkeys(lines)]) if lines else ""
 
 
 def _names(exercise: Exercise) -> list[str]:
     """Return what each run is, in a word or two."""
-    own = fives.runs(exercise)
-    return [_name(exercise, one) for one in own]
+    scenarios = fives.runs(exercise)
+    return [_name(exercise, scenario) for scenario in scenarios]
 
 
 def _name(exercise: Exercise, one: Scenario) -> str:
@@ -67,17 +67,17 @@ def _name(exercise: Exercise, one: Scenario) -> str:
 
 def _runs(exercise: Exercise) -> str:
     """Return a line for each run: what it was and what it reported."""
-    lines, own = [], fives.runs(exercise)
-    for place, (name, one) in enumerate(zip(_names(exercise), recording(exercise.name), strict=True), 1):
-        metrics = ", ".join(f"{key} {value:.3g}" for key, value in one.metrics.items())
-        odd = "".join(f", “{fault.title}” (see below)" for fault, _ in own[place - 1].specs if fault.trap)
+    lines, scenarios = [], fives.runs(exercise)
+    for place, (name, run) in enumerate(zip(_names(exercise), recording(exercise.name), strict=True), 1):
+        metrics = ", ".join(f"{key} {value:.3g}" for key, value in run.metrics.items())
+        odd = "".join(f", “{fault.title}” (see below)" for fault, _ in scenarios[place - 1].specs if fault.trap)
         lines.append(f"- Run {place}: {name}{odd}. Validation: {metrics}.")
     return "\n".join(lines)
 
 
 def _odd(exercise: Exercise) -> list[faults.Fault]:
     """Return the traps among the runs."""
-    return [fault for one in fives.runs(exercise) for fault, _ in one.specs if fault.trap]
+    return [fault for scenario in fives.runs(exercise) for fault, _ in scenario.specs if fault.trap]
 
 
 def _telling(exercise: Exercise, right: fives.Truth) -> str:
@@ -89,7 +89,7 @@ def _telling(exercise: Exercise, right: fives.Truth) -> str:
     runs, lines = recording(exercise.name), ["### What tells\n"]
     for view, labels in right.telling.items():
         for row in (row for row in runs[right.run - 1].outside(view) if row.label in labels):
-            values = [digits(row.value(one.readings[view].numbers)) for one in runs]
+            values = [digits(row.value(run.readings[view].numbers)) for run in runs]
             others = ", ".join(value for place, value in enumerate(values, 1) if place != right.run)
             usual = row.usual_text()
             lines.append(f"- `{view}`: {row.label} is {values[right.run - 1]} (usual: {usual}). The others: {others}.")

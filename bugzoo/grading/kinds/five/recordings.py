@@ -53,7 +53,7 @@ def measured(run: "Run") -> dict[str, Reading]:
 
     This is a `Job.after` function.
     """
-    judged = {f"{JUDGED}{name}": one for name, one in diagnostics.measure_all(run).items()}
+    judged = {f"{JUDGED}{name}": reading for name, reading in diagnostics.measure_all(run).items()}
     return {**views.measure(run, recorded_views()), **judged}
 
 
@@ -77,13 +77,13 @@ def _runs(packed: str) -> tuple[Recorded, ...]:
 
 
 def _read(one: dict[str, Any]) -> Recorded:
-    readings = {name: Reading.from_json(_floats(found)) for name, found in one["readings"].items()}
+    readings = {name: Reading.from_json(_floats(reading)) for name, reading in one["readings"].items()}
     return Recorded(tuple(map(float, one["losses"])), one["metrics"], readings)
 
 
 def written(runs: "list[Run]") -> str:
     """Return the text of a recording's file."""
-    found = [
+    recordings = [
         {
             "losses": run.trace.loss.tolist(),
             "metrics": dict(run.trace.metrics),
@@ -91,7 +91,7 @@ def written(runs: "list[Run]") -> str:
         }
         for run in runs
     ]
-    text = json.dumps(plain(_short(found)), separators=(",", ":"), sort_keys=True)
+    text = json.dumps(plain(_short(recordings)), separators=(",", ":"), sort_keys=True)
     return json.dumps({"runs": base64.b85encode(zlib.compress(text.encode(), 9)).decode()}) + "\n"
 
 
@@ -106,11 +106,11 @@ def _kept(name: str, reading: Reading) -> Reading:
         return reading
     from matplotlib.figure import Figure
 
-    seen = views.view(name).Numbers.from_mapping(reading.numbers)
-    seen.instruments = drawn = _Asked(seen.instruments)
-    views.draw(name, seen, Figure())
-    shown = {row.source for row in views.rows(name)} | drawn.asked
-    numbers = {key: value for key, value in reading.numbers.items() if key in shown or "." not in key}
+    view = views.view(name).Numbers.from_mapping(reading.numbers)
+    view.instruments = recorder = _Asked(view.instruments)
+    views.draw(name, view, Figure())
+    sources = {row.source for row in views.rows(name)} | recorder.asked
+    numbers = {key: value for key, value in reading.numbers.items() if key in sources or "." not in key}
     return Reading(numbers)
 
 

@@ -28,7 +28,7 @@ class FiveRuns:
 
     def curves(self) -> None:
         """Show the five losses on one scale, and their means over ten parts of the run. This costs nothing."""
-        curves = [one.losses for one in recording(self.name)]
+        curves = [run.losses for run in recording(self.name)]
         if not headless():
             from bugzoo import lab
             from bugzoo.plots import five_curves
@@ -41,9 +41,9 @@ class FiveRuns:
         names = recorded_views()
         width = max(map(len, names))
         for heading, all_of_it in views.HEADINGS.items():
-            if shown := [name for name in all_of_it if name in names]:
+            if listed := [name for name in all_of_it if name in names]:
                 print(heading)
-                print("\n".join(f"  {name:{width}}  {views.question(name)}" for name in shown))
+                print("\n".join(f"  {name:{width}}  {views.question(name)}" for name in listed))
 
     def look(self, view: str, run: int) -> dict[str, Any]:
         """Open a view of one run: print its numbers beside their usual ranges, draw its picture, return the numbers.
@@ -68,7 +68,9 @@ class FiveRuns:
     def opened(self) -> list[list[Any]]:
         """Return [view, run] of each reading that was opened, once."""
         notes = record.notes(self.ticket, "looked")
-        return [list(one) for one in sorted(opened({"opened": [(note["view"], note["run"]) for note in notes]}))]
+        return [
+            list(reading) for reading in sorted(opened({"opened": [(note["view"], note["run"]) for note in notes]}))
+        ]
 
     def readings(self) -> None:
         """Show a list of the views and a button for each run; without a front end, the call that does the same."""
@@ -99,13 +101,13 @@ class FiveRuns:
         first = not any(note.get("complete") for note in record.notes(self.ticket, "diagnosis"))
         record.note(self.ticket, "diagnosis", {**answer, "complete": complete})
         if not complete:
-            said = "Saved, but not complete: name a run, a cause and the view that told you."
+            message = "Saved, but not complete: name a run, a cause and the view that told you."
         elif first:
-            said = "Saved. This answer is graded: run the cell below."
+            message = "Saved. This answer is graded: run the cell below."
         else:
-            said = "Saved as practice: your first complete answer is the grade."
-        print(fit(said))
-        return said
+            message = "Saved as practice: your first complete answer is the grade."
+        print(fit(message))
+        return message
 
     def __dir__(self) -> list[str]:
         return ["causes", "cost", "curves", "form", "hand_in", "look", "name", "opened", "readings", "ticket", "views"]
@@ -121,11 +123,11 @@ def begin(name: str) -> FiveRuns:
 
     exercise = load(name)
     five(exercise)
-    found = FiveRuns(exercise.name, exercise.scenario.ticket, causes(exercise))
-    if not record.notes(found.ticket, "started"):
-        record.note(found.ticket, "started", {"exercise": exercise.name, "program": exercise.program})
-    print(f"Ticket {found.ticket}: five recorded runs. Run the next cells one by one.")
-    return found
+    five_runs = FiveRuns(exercise.name, exercise.scenario.ticket, causes(exercise))
+    if not record.notes(five_runs.ticket, "started"):
+        record.note(five_runs.ticket, "started", {"exercise": exercise.name, "program": exercise.program})
+    print(f"Ticket {five_runs.ticket}: five recorded runs. Run the next cells one by one.")
+    return five_runs
 
 
 CALL = 'runs.hand_in(run=1, cause="...", reading="...")'

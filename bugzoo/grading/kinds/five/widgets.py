@@ -42,14 +42,14 @@ class FiveForm(Face):
     """The answer: which run, of what, and which view told."""
 
     def questions(self) -> list[tuple[str, Any, Any]]:
-        found, views = record.diagnosis(self.form.ticket) or {}, recorded_views()
-        view = found.get("reading") if found.get("reading") in views else ""
+        answer, views = record.diagnosis(self.form.ticket) or {}, recorded_views()
+        view = answer.get("reading") if answer.get("reading") in views else ""
         return [
-            ("run", "Which run is broken?", choice(POSITIONS, found.get("run"))),
+            ("run", "Which run is broken?", choice(POSITIONS, answer.get("run"))),
             (
                 "cause",
                 "What is wrong with it?",
-                choice([(cause, cause) for cause in self.form.causes], found.get("cause", "")),
+                choice([(cause, cause) for cause in self.form.causes], answer.get("cause", "")),
             ),
             (
                 "reading",
@@ -69,8 +69,8 @@ class FiveForm(Face):
         return "This was handed in. " if record.diagnosis(self.form.ticket) else ""
 
     def standing(self) -> str:
-        found = record.diagnosis(self.form.ticket)
-        return f"Handed in: {answered(found)}." if found else "Nothing handed in yet."
+        answer = record.diagnosis(self.form.ticket)
+        return f"Handed in: {answered(answer)}." if answer else "Nothing handed in yet."
 
 
 def answered(given: Mapping[str, Any]) -> str:

@@ -95,8 +95,8 @@ class Two(Repair):
         """Put an answer to each finding with a wrong cause in front of the message."""
         from bugzoo.grading.kinds.two.findings import answers
 
-        told = answers(exercise, record) if result.status == "wrong" and record else ()
-        return replace(result, message=" ".join(filter(None, [*told, result.message])))
+        sentences = answers(exercise, record) if result.status == "wrong" and record else ()
+        return replace(result, message=" ".join(filter(None, [*sentences, result.message])))
 
     def trials(self, exercise: "Exercise") -> Iterator["Trial"]:
         from bugzoo.grading.kinds.two.proof import trials

@@ -21,9 +21,12 @@ NAMED_TWICE = "The other finding names this cause too. It counts once."
 
 def listed(record: Mapping[str, Any], count: int = 2) -> list[dict[str, Any]]:
     """Return one record for each form; an open form is empty. A record without a list is the first form's."""
-    found = record.get(KEY)
-    given = [one if isinstance(one, dict) else {} for one in (found if isinstance(found, list) else [record])]
-    return (given + [{} for _ in range(count)])[:count]
+    findings = record.get(KEY)
+    records = [
+        finding if isinstance(finding, dict) else {}
+        for finding in (findings if isinstance(findings, list) else [record])
+    ]
+    return (records + [{} for _ in range(count)])[:count]
 
 
 def cause(finding: Mapping[str, Any]) -> str:
@@ -35,7 +38,8 @@ def matched(exercise: Exercise, given: Sequence[Mapping[str, Any]]) -> tuple[int
     """Return the fault of each finding, its place in `about_faults`: in the order that earns most."""
     orders = permutations(range(len(exercise.faults)))
     return max(
-        orders, key=lambda order: sum(_worth(_judged(exercise, of, one)) for of, one in zip(order, given, strict=True))
+        orders,
+        key=lambda order: sum(_worth(_judged(exercise, of, finding)) for of, finding in zip(order, given, strict=True)),
     )
 
 
@@ -46,19 +50,19 @@ def found(exercise: Exercise, of: int, finding: Mapping[str, Any]) -> bool:
 
 def grade(exercise: Exercise, record: Mapping[str, Any]) -> Result:
     """Grade the findings of a record; each is worth the same. A wrong cause earns nothing for its finding."""
-    given, most = listed(record), exercise.points[1]
-    if not any(map(cause, given)):
+    findings, most = listed(record), exercise.points[1]
+    if not any(map(cause, findings)):
         return Result("not attempted", message="The diagnosis is empty.", max_points=most)
-    for number, one in enumerate(given, 1):
+    for number, one in enumerate(findings, 1):
         try:
             judging.known_cause(cause(one) or table.OTHER)
         except UserError as error:
             return Result("not attempted", message=f"Finding {number}: {error}", max_points=most)
-    order = matched(exercise, given)
-    parts = [_judged(exercise, of, one) for of, one in zip(order, given, strict=True)]
-    checks = [check for number in range(len(given)) for check in _checks(exercise, number, given, parts[number])]
-    share = round(sum(map(_worth, parts)) / len(given), 4)
-    message = " ".join(filter(None, [_told([bool(one[0].share) for one in parts], share), _sure(given)]))
+    order = matched(exercise, findings)
+    parts = [_judged(exercise, of, one) for of, one in zip(order, findings, strict=True)]
+    checks = [check for number in range(len(findings)) for check in _checks(exercise, number, findings, parts[number])]
+    share = round(sum(map(_worth, parts)) / len(findings), 4)
+    message = " ".join(filter(None, [_told([bool(one[0].share) for one in parts], share), _sure(findings)]))
     status = "passed" if share == 1 else "wrong"
     return Result(status, share, checks, message, points=round(share * most, 4), max_points=most)
 
@@ -80,14 +84,14 @@ def _checks(
     if not cause(given[number]):
         return [Check(name, "wrong", LEFT_OPEN, "Right is another cause of this run.")]
     checks = []
-    known = any(found(exercise, of, given[number]) for of in range(len(given)))
+    is_cause = any(found(exercise, of, given[number]) for of in range(len(given)))
     for part in parts if parts[0].share else parts[:1]:
-        saw, wanted = said(part), part.expected
+        saw, expected = said(part), part.expected
         if part.name == "cause":
-            wanted = "a cause of this run" if part.share or not known else "another cause of this run"
-            saw += f" {NAMED_TWICE}" if known and not part.share else ""
+            expected = "a cause of this run" if part.share or not is_cause else "another cause of this run"
+            saw += f" {NAMED_TWICE}" if is_cause and not part.share else ""
         title = f"{name}, {PARTS[part.name]}"
-        checks.append(Check(title, state_of(part.share == 1), saw, f"Right is {wanted}.", part.number))
+        checks.append(Check(title, state_of(part.share == 1), saw, f"Right is {expected}.", part.number))
     return checks
 
 
@@ -105,16 +109,16 @@ def _told(good: Sequence[bool], share: float) -> str:
 
 
 def _sure(given: Sequence[Mapping[str, Any]]) -> str:
-    told = [(number, one.get("sure")) for number, one in enumerate(given, 1)]
-    sure = [f"{percent} % sure of finding {number}" for number, percent in told if isinstance(percent, int)]
+    levels = [(number, finding.get("sure")) for number, finding in enumerate(given, 1)]
+    sure = [f"{percent} % sure of finding {number}" for number, percent in levels if isinstance(percent, int)]
     return f"You were {' and '.join(sure)}." if sure else ""
 
 
 def answers(exercise: Exercise, record: Mapping[str, Any]) -> Iterator[str]:
     """Yield the answer to each finding with a wrong cause, unless the other finding has the same cause rightly."""
-    given = listed(record)
-    for place, (of, finding) in enumerate(zip(matched(exercise, given), given, strict=True), 1):
-        known = any(found(exercise, fault, finding) for fault in range(len(given)))
-        if cause(finding) and not known:
+    findings = listed(record)
+    for place, (of, finding) in enumerate(zip(matched(exercise, findings), findings, strict=True), 1):
+        is_cause = any(found(exercise, fault, finding) for fault in range(len(findings)))
+        if cause(finding) and not is_cause:
             looked = seen_in(parse_answers.names(finding.get("evidence")))
             yield f"Finding {place}: {answer(exercise, judging.known_cause(cause(finding)), looked, of)}"

@@ -19,14 +19,14 @@ from bugzoo.grading.trials.wrong_fixes import PRETENCES
 
 def asked(exercise: Exercise) -> list[tuple[list[dict[str, Any]], float]]:
     """Return pairs of findings with what each pair has to earn, as a share of the points."""
-    one, other = (filled(exercise, of) for of in (0, 1))
+    first, other = (filled(exercise, of) for of in (0, 1))
     true = [word for of in (0, 1) for word in right(exercise, of).causes]
-    found: list[tuple[list[dict[str, Any]], float]] = [([one, other], 1.0), ([other, one], 1.0)]
-    found += [(pair, 0.5) for pair in ([one, {}], [{}, other], [one, one], [other, other])]
+    pairs: list[tuple[list[dict[str, Any]], float]] = [([first, other], 1.0), ([other, first], 1.0)]
+    pairs += [(pair, 0.5) for pair in ([first, {}], [{}, other], [first, first], [other, other])]
     for cause in (word for word in words() if word not in true):
-        wrong, wrong_too = one | {"cause": cause}, other | {"cause": cause}
-        found += [([one, wrong_too], 0.5), ([wrong, other], 0.5), ([wrong, wrong_too], 0.0)]
-    return found
+        wrong, wrong_too = first | {"cause": cause}, other | {"cause": cause}
+        pairs += [([first, wrong_too], 0.5), ([wrong, other], 0.5), ([wrong, wrong_too], 0.0)]
+    return pairs
 
 
 def thin(exercise: Exercise, trials: Sequence[Trial]) -> list[str]:
@@ -42,10 +42,10 @@ def thin(exercise: Exercise, trials: Sequence[Trial]) -> list[str]:
 def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
     """Return how many diagnoses were graded, and sentences on wrong grades."""
     problems, pairs = [], asked(exercise)
-    for given, wanted in pairs:
-        if (earned := exercise.kind.grade_diagnosis(exercise, {KEY: given}).share) != wanted:
-            named = " and ".join(repr(finding.get("cause", "")) for finding in given)
-            problems.append(f"the diagnosis {named} earns {earned:.0%}, not {wanted:.0%}")
+    for findings, share in pairs:
+        if (earned := exercise.kind.grade_diagnosis(exercise, {KEY: findings}).share) != share:
+            named = " and ".join(repr(finding.get("cause", "")) for finding in findings)
+            problems.append(f"the diagnosis {named} earns {earned:.0%}, not {share:.0%}")
     return len(pairs), problems
 
 
@@ -62,13 +62,13 @@ def trials(exercise: Exercise) -> Iterator[Trial]:
         for name, edits in fault.pretences.items():
             for kind, base in (("degenerate", broken), (AT_MOST, half(exercise, 1 - of))):
                 text = made(base, edits, params)
-                if text is not None and not any(same_program(text, one) for one in (healthy, *mended)):
+                if text is not None and not any(same_program(text, repaired) for repaired in (healthy, *mended)):
                     kind = AT_MOST if _repairs_other(exercise, of, text) else kind
                     alone = " alone" if base == broken else ""
                     yield Trial(exercise.name, kind, f"{fault.id}: {name}{alone}", text)
-    own = {name for fault, _ in exercise.about_faults for name in (*fault.repairs, *fault.pretences)}
+    names = {name for fault, _ in exercise.about_faults for name in (*fault.repairs, *fault.pretences)}
     for name, text in all_made(
-        broken, {name: edits for name, edits in PRETENCES.items() if name not in own}, {}
+        broken, {name: edits for name, edits in PRETENCES.items() if name not in names}, {}
     ).items():
         yield Trial(exercise.name, "degenerate", name, text)
     for name, text in attacks(broken).items():
