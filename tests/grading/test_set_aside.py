@@ -13,6 +13,7 @@ from bugzoo.grading.notebook import build
 from bugzoo.instructor import cell as assignment_cell
 from bugzoo.instructor import grade_class, handout, tasks
 from bugzoo.instructor.gradebook import notes
+from bugzoo.instructor.model import Assignment
 from tests.instructor.class_of import cell as cell_of
 from tests.instructor.class_of import hand_in
 
@@ -104,9 +105,10 @@ def test_each_reason_says_what_to_write_instead(given: str, text: str) -> None:
 
 
 def test_the_notebooks_say_what_a_person_looks_at() -> None:
-    text = build(load(NAME), "student")
-    for phrase in ("opens files", "`bugzoo grade --allow NAME`", f"`{set_aside.ALLOW}=NAME`"):
-        assert phrase in text and phrase in handout._GRADING
+    assignment = Assignment("mlp", ("loop/stale_gradients",))
+    for text in (build(load(NAME), "student"), handout.build(assignment, "student", [])):
+        for phrase in ("opens files", "`bugzoo grade --allow NAME`", f"`{set_aside.ALLOW}=NAME`"):
+            assert phrase in text
 
 
 def test_a_class_sets_it_aside_without_a_run_and_grades_it_once_it_is_allowed(given: str, tmp_path) -> None:
