@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
-from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from bugzoo.diagnostics._causes import PLACES, SOURCE_KNOWS
@@ -59,9 +60,11 @@ def rows() -> dict[str, Cause]:
 
 
 def _read(package: str) -> dict[str, dict[str, Any]]:
-    """Return a package's table, with tuples for lists; {} without one."""
-    file = files(package) / TABLE
-    table = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    """Return a package's table, with tuples for lists; {} without one. The code of a fault pack is not run for it."""
+    spec = find_spec(package)
+    folders = spec.submodule_search_locations if spec else ()
+    file = next((file for folder in folders or () if (file := Path(folder) / TABLE).is_file()), None)
+    table = json.loads(file.read_text(encoding="utf-8")) if file else {}
     lists = ("also", "explains")
     return {
         name: {part: tuple(row[part]) if part in lists else row[part] for part in row} for name, row in table.items()

@@ -82,3 +82,11 @@ def test_a_pack_has_its_own_words_once_the_command_has_written_them(bugzoo: Call
     assert causes.cause("acme:optimizer/lr_too_low").word == "a step of its own"
     assert causes.cause("acme:optimizer/lr_too_low").place is causes.cause("optimizer/lr_too_low").place
     assert causes.cause("acme:loss/sign_flipped").word == causes.cause("loss/sign_flipped").word
+
+
+def test_a_pack_that_cannot_be_imported_stops_no_form(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`checkup` and the forms read words, and run no code of a pack."""
+    monkeypatch.setattr(causes, "entry_points", lambda group: [SimpleNamespace(name="acme", module="acme_faults")])
+    (pack / causes.TABLE).write_text('{"loop/gradients_wiped": {"word": "too early a zero"}}', encoding="utf-8")
+    (pack / "__init__.py").write_text("raise RuntimeError('this pack is broken')", encoding="utf-8")
+    assert "too early a zero" in causes.words() and causes.cause(f"acme:{OWN}").word == "too early a zero"

@@ -9,7 +9,8 @@
 
 An exercise declares its kind, and everything else asks it: for the notebook's cells, the grade, the debrief, and the
 hand-ins that prove it. `Repair` says what an ordinary exercise does, and each other kind where it differs. A new kind is one
-module here and its test. The modules load what they call when they are called: the list of exercises needs none of it.
+module, which is named below, and its test. A module loads what it calls when it is called, as the list of exercises needs
+none of it.
 """
 
 from bugzoo.grading.kinds.break_ import Break
