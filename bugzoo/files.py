@@ -1,18 +1,22 @@
-"""Write a user's file completely or not at all.
+"""Read a user's file, and write it completely or not at all.
 
     write_atomic(path, text)      # the old file stays until the new one is complete
+    read_json(path)               # {} if it is missing or is not an object
     check_place(path)             # before long work: can this path be written?
+    read_text(path)               # what is wrong with the file is one sentence
 
 A link stays a link. A pipe or device is written to, not replaced. A file keeps its permissions.
 """
 
 import errno
+import json
 import os
 import re
 import secrets
 import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 from bugzoo.errors import UserError
 
@@ -20,6 +24,21 @@ _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/(?:fd/(\d+)|(stdin|stdout|stderr))
 _ROOM = 1 << 16
 """Bytes: larger than most files that we write."""
 _STANDARD = ("stdin", "stdout", "stderr")
+
+
+def read_text(file: Any) -> str:
+    """Return the text of a `Path`, or of what is read like one.
+
+    Raises UserError if it is missing, a folder or not text.
+    """
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{file} is not UTF-8 text.") from None
+    except ValueError as error:  # a zero byte in the name
+        raise UserError(f"{str(file)!r} cannot be read: {error}.") from None
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes, *, parents: bool = False) -> None:
@@ -36,6 +55,15 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes, *, parents:
             _replace(_target(named), data)
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte, a text that UTF-8 cannot hold
         raise UserError(_message(named, error)) from error
+
+
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the object in a JSON file; {} if the file is missing, is not JSON or holds something else."""
+    try:
+        value = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def check_place(path: str | os.PathLike[str]) -> None:

@@ -275,8 +275,7 @@ class Scenario:
         from bugzoo.running import Job, Limits
 
         limits = extra.pop("limits", None) or Limits(
-            seconds=self.needs.seconds or 120,
-            memory_mib=self.needs.memory_mib,
+            seconds=self.needs.seconds or 120, memory_mib=self.needs.memory_mib
         )
         return Job(self.source, file=f"{self.program}.py", limits=limits, ranks=self.ranks, after=after, **extra)
 

@@ -111,12 +111,10 @@ _TAKES = (
 def usage_mistake(error: Any, words: Sequence[str]) -> str:
     """Return what is wrong in a command line, the value that was given and what to type next."""
     text = error.format_message().rstrip(".").replace(": Value error, ", ": ")
-    if wrong := re.match(
-        r"Invalid value for '?(.+?)'?: Input should be (.+)", text
-    ):  # the wording of pydantic, which typer uses
-        text = (
-            f"{wrong[1]} takes {next((re.sub(a, b, wrong[2]) for a, b in _TAKES if re.search(a, wrong[2])), wrong[2])}"
-        )
+    # the wording of pydantic, which typer uses
+    if wrong := re.match(r"Invalid value for '?(.+?)'?: Input should be (.+)", text):
+        takes = next((re.sub(a, b, wrong[2]) for a, b in _TAKES if re.search(a, wrong[2])), wrong[2])
+        text = f"{wrong[1]} takes {takes}"
     names = getattr(getattr(error, "param", None), "opts", [])
     values = [value for name, value in pairwise(words) if name in names]
     values += [word.split("=", 1)[1] for word in words if word.split("=", 1)[0] in names and "=" in word]

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -21,15 +21,28 @@ def place(text: str | Path) -> Path:
     return Path(text)
 
 
-def seed_option(help: str) -> Any:
-    return typer.Option(min=0, max=seeds.MOST, help=help)
+def path_argument(metavar: str, help: str) -> Any:
+    """Return the declaration of an argument that is a path."""
+    return typer.Argument(metavar=metavar, parser=place, help=help)
 
 
-def executor_option() -> Any:
-    return typer.Option(
+def path_option(metavar: str, help: str, *names: str) -> Any:
+    """Return the declaration of an option whose value is a path."""
+    return typer.Option(*names, metavar=metavar, parser=place, help=help)
+
+
+Seconds = Annotated[float, typer.Option(help="Stop the script after so many seconds, then judge what was seen.")]
+Executor = Annotated[
+    str | None,
+    typer.Option(
         metavar="tcp://HOST:PORT",
         help="Run on a Dask cluster: the address of its scheduler. Its workers need the same bugzoo version.",
-    )
+    ),
+]
+
+
+def seed_option(help: str) -> Any:
+    return typer.Option(min=0, max=seeds.MOST, help=help)
 
 
 def finite(name: str, value: float, low: float, high: float = math.inf) -> float:

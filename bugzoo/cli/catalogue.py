@@ -7,12 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import place, seed_option
+from bugzoo.cli.arguments import path_option, seed_option
 from bugzoo.cli.command import App
-from bugzoo.cli.output import console, emit, json_option, table
+from bugzoo.cli.output import Json, console, emit, table
 from bugzoo.errors import UserError
 
-Json = Annotated[str | None, json_option()]
 Faults = Annotated[
     list[str] | None,
     typer.Option(
@@ -53,10 +52,8 @@ def list_(
     if json:
         emit(rows, json)
         return
-    of = {
-        name: [row for row in rows if row["kind"] == name]
-        for name in ("fault", "trap", "program", "instrument", "exercise", "contract")
-    }
+    kinds = ("fault", "trap", "program", "instrument", "exercise", "contract")
+    of = {name: [row for row in rows if row["kind"] == name] for name in kinds}
     broken = of["fault"] + of["trap"]
     if broken and kind is None and not every:
         lines = [[name, str(len(members)), families[name]] for name, members in listing.by_family(broken).items()]
@@ -119,13 +116,17 @@ def _head(title: str) -> None:
     console().print(Text(title, style="bold"))
 
 
+def _part(label: str, text: str) -> None:
+    _say("")
+    _head(label)
+    _say(text)
+
+
 def _fault(row: dict[str, Any]) -> None:
     _head(f"{row['id']}: {row['title']}")
     _say(f"level {row['level']} · symptom {row['symptom']} · programs {', '.join(row['programs'])}")
     for label, text in (("symptom", row["report"]), ("why", row["why"]), ("fix", row["fix"])):
-        _say("")
-        _head(label)
-        _say(text)
+        _part(label, text)
     if row["params"]:
         lines = [[n, f"{p['default']:g}", f"{p['low']:g} to {p['high']:g}", p["doc"]] for n, p in row["params"].items()]
         table(["parameter", "default", "range", "meaning"], lines, "\nparameters")
@@ -137,23 +138,14 @@ def _fault(row: dict[str, Any]) -> None:
         from bugzoo.proving import listing
 
         ids = {fault["id"] for fault in listing.rows("faults")}
-        table(
-            ["looks like", "what tells them apart", "here", "there"],
-            [
-                [
-                    entry["other"] if entry["other"] in ids else f"{entry['other']} (not in the catalogue)",
-                    *(entry[part].replace("`", "") for part in ("test", "here", "there")),
-                ]
-                for entry in row["look_alikes"]
-            ],
-            "\nlook-alikes",
-        )
+        lines = []
+        for entry in row["look_alikes"]:
+            other = entry["other"] if entry["other"] in ids else f"{entry['other']} (not in the catalogue)"
+            lines.append([other, *(entry[part].replace("`", "") for part in ("test", "here", "there"))])
+        table(["looks like", "what tells them apart", "here", "there"], lines, "\nlook-alikes")
     if row["not_on"]:
-        table(
-            ["program", "why it does not show"],
-            [list(entry) for entry in row["not_on"].items()],
-            "\nwhere it does not show",
-        )
+        lines = [list(entry) for entry in row["not_on"].items()]
+        table(["program", "why it does not show"], lines, "\nwhere it does not show")
     if row["sources"]:
         _head("seen at")
         _say(*(f"  {text}" for text in row["sources"]))
@@ -184,18 +176,11 @@ def _exercise(row: dict[str, Any]) -> None:
 def _contract(row: dict[str, Any]) -> None:
     _head(row["id"])
     _say(row["title"], "", "seen at: " + ", ".join(row["calls"]))
-    for label, name in (
-        ("do instead", "instead"),
-        ("broken", "breaks"),
-        ("kept", "keeps"),
-        ("where it may be wrong", "wrong"),
-    ):
-        _say("")
-        _head(label)
-        _say(row[name])
-    _say(
-        "", row["page"], "On purpose? Put this behind the line: # bugzoo: ok " + row["id"].partition("/")[2] + " REASON"
-    )
+    parts = {"do instead": "instead", "broken": "breaks", "kept": "keeps", "where it may be wrong": "wrong"}
+    for label, name in parts.items():
+        _part(label, row[name])
+    rule = row["id"].partition("/")[2]
+    _say("", row["page"], f"On purpose? Put this behind the line: # bugzoo: ok {rule} REASON")
 
 
 @app.command()
@@ -257,12 +242,7 @@ app.add_typer(new, name="new")
 def new_fault(
     name: Annotated[str, typer.Argument(metavar="FAMILY/NAME", help="Name the mistake, e.g. loop/step_missing.")],
     folder: Annotated[
-        Path | None,
-        typer.Option(
-            parser=place,
-            metavar="DIR",
-            help="The package of your own fault pack. Default: bugzoo's own catalogue.",
-        ),
+        Path | None, path_option("DIR", "The package of your own fault pack. Default: bugzoo's own catalogue.")
     ] = None,
     json: Json = None,
 ) -> None:

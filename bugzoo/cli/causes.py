@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from bugzoo.cli import app
 from bugzoo.cli.command import App
-from bugzoo.cli.output import built, json_option
+from bugzoo.cli.output import Json, built, check_option
 
 group = App(no_args_is_help=True, help="Build the table of what causes are called, from the files of the faults.")
 app.add_typer(group, name="causes")
@@ -15,10 +13,8 @@ app.add_typer(group, name="causes")
 
 @group.command()
 def build(
-    only_check: Annotated[
-        bool, typer.Option("--check", help="Write nothing. Exit code 1 when a table is out of date.")
-    ] = False,
-    json: Annotated[str | None, json_option()] = None,
+    only_check: Annotated[bool, check_option("table")] = False,
+    json: Json = None,
 ) -> None:
     """Build causes.json from the files of bugzoo's faults, and from those of installed fault packs. Never edit it by hand.
 

@@ -10,17 +10,18 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import place
+from bugzoo.cli.arguments import path_argument
 from bugzoo.cli.output import emit, json_option
 from bugzoo.errors import UserError
+
+FOLDER = Path("bugzoo_lab")
+"""Where the notebooks go if no folder is named."""
 
 
 @app.command(context_settings={"allow_extra_args": True})
 def lab(
     context: typer.Context,
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", parser=place, help="The folder for the notebooks; made if it is missing.")
-    ] = Path("bugzoo_lab"),
+    folder: Annotated[Path, path_argument("DIR", "The folder for the notebooks; made if it is missing.")] = FOLDER,
     lesson: Annotated[
         str | None, typer.Option(help="The number of the lesson to open. Default: the map of the course.")
     ] = None,
@@ -51,7 +52,7 @@ def lab(
 
     extra = list(context.args)
     if str(folder).startswith("-"):  # `bugzoo lab -- --no-browser`: an option of Jupyter's, not a folder
-        folder, extra = Path("bugzoo_lab"), [str(folder), *extra]
+        folder, extra = FOLDER, [str(folder), *extra]
     notebook = lesson_file(lesson)  # an unknown lesson is reported before anything is copied
     copied = copy_to(folder, solutions=solutions, beside=update)
     if json:

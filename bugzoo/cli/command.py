@@ -17,15 +17,10 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for param in order:
-            if (
-                param.opts[0].startswith("-")
-                and not param.multiple
-                and not getattr(param, "is_flag", False)
-                and order.count(param) > 1
-            ):
-                raise UserError(
-                    f"{param.opts[0]} is given {order.count(param)} times; give it once.\nSee `{ctx.command_path} --help`."
-                )
+            name, times = param.opts[0], order.count(param)
+            only_once = name.startswith("-") and not param.multiple and not getattr(param, "is_flag", False)
+            if only_once and times > 1:
+                raise UserError(f"{name} is given {times} times; give it once.\nSee `{ctx.command_path} --help`.")
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

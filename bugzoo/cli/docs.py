@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import place
+from bugzoo.cli.arguments import path_argument
 from bugzoo.cli.command import App
-from bugzoo.cli.output import emit, json_option, progress
+from bugzoo.cli.output import Json, emit, progress
 from bugzoo.files import check_folder
 
 group = App(no_args_is_help=True, help="Build the catalogue as a website: a page for each fault, an index by symptom.")
@@ -18,9 +18,9 @@ app.add_typer(group, name="docs")
 
 @group.command()
 def build(
-    out: Annotated[Path, typer.Argument(metavar="DIR", parser=place, help="The folder for the site.")] = Path("site"),
+    out: Annotated[Path, path_argument("DIR", "The folder for the site.")] = Path("site"),
     pictures: Annotated[bool, typer.Option(help="Run each fault and its healthy twin once, and plot them.")] = True,
-    json: Annotated[str | None, json_option()] = None,
+    json: Json = None,
 ) -> None:
     """Build the site: a page for each fault, instrument and program, an index by symptom, and the proof matrix.
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import finite, place
-from bugzoo.cli.output import emit, json_option, steps
+from bugzoo.cli.arguments import Seconds, finite, path_argument
+from bugzoo.cli.output import Json, emit, steps
 from bugzoo.errors import UserError
 from bugzoo.files import check_folder, check_place, write_atomic
 from bugzoo.printable import printable
@@ -40,16 +40,9 @@ def _page(out: str | None) -> str | None:
 def checkup(
     context: typer.Context,
     target: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TARGET.py",
-            parser=place,
-            help="A training script. It runs once or twice, with --budget more often.",
-        ),
+        Path, path_argument("TARGET.py", "A training script. It runs once or twice, with --budget more often.")
     ],
-    seconds: Annotated[
-        float, typer.Option(help="Stop the script after so many seconds, then judge what was seen.")
-    ] = 60,
+    seconds: Seconds = 60,
     budget: Annotated[
         float | None,
         typer.Option(
@@ -69,9 +62,7 @@ def checkup(
     html: Annotated[
         str | None,
         typer.Option(
-            metavar="REPORT.html",
-            help="Write the report with its plots to this file, for a browser.",
-            callback=_page,
+            metavar="REPORT.html", help="Write the report with its plots to this file, for a browser.", callback=_page
         ),
     ] = None,
     every: Annotated[
@@ -80,7 +71,7 @@ def checkup(
             "--all", help="Also list further suspects, what was not checked and why, and what a comment silenced."
         ),
     ] = False,
-    json: Annotated[str | None, json_option()] = None,
+    json: Json = None,
 ) -> None:
     """Run your training script under every instrument that applies, and rank the suspects. It changes none of your files.
 
@@ -133,14 +124,12 @@ def checkup(
 @app.command(context_settings={"allow_extra_args": True})
 def verdict(
     context: typer.Context,
-    target: Annotated[Path, typer.Argument(metavar="TARGET.py", parser=place, help="A training script. It runs once.")],
+    target: Annotated[Path, path_argument("TARGET.py", "A training script. It runs once.")],
     cause: Annotated[
         str | None, typer.Option(help="Only this counts as found: a cause as `checkup` prints it, or its family.")
     ] = None,
-    seconds: Annotated[
-        float, typer.Option(help="Stop the script after so many seconds, then judge what was seen.")
-    ] = 60,
-    json: Annotated[str | None, json_option()] = None,
+    seconds: Seconds = 60,
+    json: Json = None,
 ) -> None:
     """Judge a training script by its exit code, for `git bisect run`: which commit broke the training?
 
@@ -210,9 +199,8 @@ def _thrown_away(writes: Any) -> list[str]:
     if not writes.apart:
         lines = [f"The script wrote its files for real, as under python ({writes.why})."]
     elif writes.kept:
-        lines = [
-            f"Copied: {writes.kept} file{'s' * (writes.kept != 1)} that the script wrote. Your own files are unchanged."
-        ]
+        files = f"{writes.kept} file{'s' * (writes.kept != 1)}"
+        lines = [f"Copied: {files} that the script wrote. Your own files are unchanged."]
     else:
         lines = [f"Discarded: files that the script wrote ({_size(writes.bytes)}). --keep FOLDER copies them."]
     if writes.read_only:
@@ -291,11 +279,8 @@ def _readings(report: Any, every: bool) -> list[str]:
     from bugzoo.proving.next_test import next_test
 
     readings = report.readings if every else report.readings[:TESTED]
-    lines = (
-        ["", f"{'Also measured' if report.suspects else 'Measured'}, and too little to name a cause:"]
-        if readings
-        else []
-    )
+    head = "Also measured" if report.suspects else "Measured"
+    lines = ["", f"{head}, and too little to name a cause:"] if readings else []
     for reading in readings:
         lines += _fold(f"{reading.message}.", "  - ")
         test = next_test(reading.could_be[0], reading.could_be[1:]) if reading.could_be else None
@@ -310,9 +295,8 @@ def _readings(report: Any, every: bool) -> list[str]:
 def _findings(report: Any, every: bool) -> list[str]:
     """Return the library calls whose demands are not met, if they are no suspects; with `every` also the silenced ones."""
     findings = [finding for finding in report.findings if not finding.effect and not finding.silenced]
-    lines = (
-        ["", "A library asks for something else here, and nothing that it would explain was seen:"] if findings else []
-    )
+    head = "A library asks for something else here, and nothing that it would explain was seen:"
+    lines = ["", head] if findings else []
     for finding in findings:
         lines += _fold(f"line {finding.line}: {finding.demand} {finding.given}", "  ")
         lines += _fold(f"{finding.instead} {finding.page}", "    ")

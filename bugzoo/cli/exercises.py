@@ -6,17 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import executor_option, place
+from bugzoo.cli.arguments import Executor, path_argument, path_option
 from bugzoo.cli.command import App
-from bugzoo.cli.output import built, emit, json_option, progress, table
+from bugzoo.cli.output import Json, answer, built, check_option, emit, progress, table
 from bugzoo.files import check_folder
 from bugzoo.printable import printable
 
-Json = Annotated[str | None, json_option()]
-Folder = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", parser=place, help="The folder that holds `exercises/`. Default: this one."),
-]
+Folder = Annotated[Path | None, path_option("DIR", "The folder that holds `exercises/`. Default: this one.")]
+Name = Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name or number.")]
 
 group = App(no_args_is_help=True, help="Build exercises, reset one, show your progress.")
 app.add_typer(group, name="exercises")
@@ -31,7 +28,7 @@ def check(
     backlog: Annotated[
         bool, typer.Option("--backlog", help="Also repeat what was proved by an earlier version of the code.")
     ] = False,
-    executor: Annotated[str | None, executor_option()] = None,
+    executor: Executor = None,
     browser: Annotated[
         bool, typer.Option("--browser", help="Also go through the exercises by clicks, in Chromium. Takes minutes.")
     ] = False,
@@ -104,9 +101,7 @@ def _proofs(report: Any) -> None:
 
 @group.command()
 def build(
-    only_check: Annotated[
-        bool, typer.Option("--check", help="Write nothing. Exit code 1 when a notebook is out of date.")
-    ] = False,
+    only_check: Annotated[bool, check_option("notebook")] = False,
     folder: Folder = None,
     json: Json = None,
 ) -> None:
@@ -127,7 +122,7 @@ def build(
 
 @group.command()
 def instructor(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", parser=place, help="A new folder, or an nbgrader course.")],
+    folder: Annotated[Path, path_argument("DIR", "A new folder, or an nbgrader course.")],
     json: Json = None,
 ) -> None:
     """Write the instructor's versions, from which nbgrader makes the students': DIR/source/NAME/NAME.ipynb.
@@ -141,17 +136,13 @@ def instructor(
     from bugzoo.grading import files
 
     written = files.course(folder)
-    if json:
-        emit({"written": written}, json)
-        return
-    for path in written:
-        print(f"written: {path}")
-    print(f"Next, in {folder}: nbgrader generate_assignment 04_flat_loss --create")
+    lines = [f"written: {path}" for path in written]
+    answer({"written": written}, json, *lines, f"Next, in {folder}: nbgrader generate_assignment 04_flat_loss --create")
 
 
 @group.command()
 def reset(
-    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name or number.")],
+    exercise: Name,
     folder: Folder = None,
     json: Json = None,
 ) -> None:
@@ -165,17 +156,13 @@ def reset(
     from bugzoo.grading import files
 
     path, before = files.reset(exercise, folder)
-    if json:
-        emit({"file": path, "before": before}, json)
-        return
-    print(f"reset: {path}")
-    if before:
-        print(f"your version: {before}")
+    lines = [f"reset: {path}", *([f"your version: {before}"] if before else [])]
+    answer({"file": path, "before": before}, json, *lines)
 
 
 @group.command("another")
 def draw_another(
-    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name or number.")],
+    exercise: Name,
     folder: Folder = None,
     json: Json = None,
 ) -> None:
@@ -192,15 +179,12 @@ def draw_another(
         from bugzoo.grading import files
 
         path = files.draw_another(exercise, folder, progress=tell)
-    if json:
-        emit({"file": path}, json)
-        return
-    print(f"written: {path}")
+    answer({"file": path}, json, f"written: {path}")
 
 
 @group.command("record")
 def record_runs(
-    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name or number.")],
+    exercise: Name,
     json: Json = None,
 ) -> None:
     """Train and record the five runs of a *five*, and those of its further tickets. Only in a checkout.

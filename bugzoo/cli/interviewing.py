@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import finite, place, seed_option
-from bugzoo.cli.output import emit, json_option, table
+from bugzoo.cli.arguments import finite, path_option, seed_option
+from bugzoo.cli.output import Json, emit, table
 from bugzoo.errors import UserError
 
 
@@ -20,12 +20,9 @@ def interview(
     context: typer.Context,
     minutes: Annotated[float, typer.Option(help="Your time limit. Collecting the evidence does not count.")] = 5,
     seed: Annotated[int | None, seed_option("The same seed draws the same case. Default: a random case.")] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", parser=place, help="The folder for the script. Default: interview-TICKET."),
-    ] = None,
+    folder: Annotated[Path | None, path_option("DIR", "The folder for the script. Default: interview-TICKET.")] = None,
     past: Annotated[bool, typer.Option("--history", help="Show past interviews.")] = False,
-    json: Annotated[str | None, json_option()] = None,
+    json: Json = None,
 ) -> None:
     """Find an unknown fault against the clock: buy evidence, name the cause, submit a fix, get a score.
 
@@ -52,17 +49,11 @@ def interview(
         if json:
             emit(rows, json)
             return
-        lines = [
-            [
-                time.strftime("%Y-%m-%d %H:%M", time.localtime(row["started"])),
-                row["ticket"],
-                str(row["seed"]),
-                row["status"],
-                "-" if row["points"] is None else f"{row['points']:g}/{row['possible']:g}",
-                row["folder"],
-            ]
-            for row in rows
-        ]
+        lines = []
+        for row in rows:
+            started = time.strftime("%Y-%m-%d %H:%M", time.localtime(row["started"]))
+            points = "-" if row["points"] is None else f"{row['points']:g}/{row['possible']:g}"
+            lines.append([started, row["ticket"], str(row["seed"]), row["status"], points, row["folder"]])
         table(["started", "ticket", "seed", "ended", "points", "folder"], lines, f"{len(lines)} interviews")
         return
     finite("--minutes", minutes, 0, room.LONGEST)

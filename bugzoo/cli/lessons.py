@@ -7,21 +7,15 @@ from typing import Annotated
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import place
+from bugzoo.cli.arguments import path_option
 from bugzoo.cli.command import App
-from bugzoo.cli.output import built, emit, json_option, progress, table
+from bugzoo.cli.output import Json, built, check_option, emit, progress, table
 from bugzoo.errors import UserError
 
 group = App(no_args_is_help=True, help="Build the lesson notebooks, and run them to prove the numbers in their texts.")
 app.add_typer(group, name="lessons")
 
-Folder = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", parser=place, help="The folder that holds `notebooks/`. Default: bugzoo's own."),
-]
-
-
-Json = Annotated[str | None, json_option()]
+Folder = Annotated[Path | None, path_option("DIR", "The folder that holds `notebooks/`. Default: bugzoo's own.")]
 
 
 @group.command("list")
@@ -38,9 +32,7 @@ def list_(json: Json = None) -> None:
 
 @group.command()
 def build(
-    only_check: Annotated[
-        bool, typer.Option("--check", help="Write nothing. Exit code 1 when a notebook is out of date.")
-    ] = False,
+    only_check: Annotated[bool, check_option("notebook")] = False,
     folder: Folder = None,
     json: Json = None,
 ) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -34,6 +34,14 @@ def _writable(out: str | None) -> str | None:
     return out
 
 
+Json = Annotated[str | None, json_option()]
+
+
+def check_option(what: str) -> Any:
+    """Return the declaration of `--check` of a command that builds files. `what`: one of them."""
+    return typer.Option("--check", help=f"Write nothing. Exit code 1 when a {what} is out of date.")
+
+
 def emit(value: Any, out: str) -> None:
     """Write JSON to a file, or to stdout for `-`."""
     text = json.dumps(plain(value), indent=2, allow_nan=False) + "\n"
@@ -41,6 +49,14 @@ def emit(value: Any, out: str) -> None:
         sys.stdout.write(text)
     else:
         write_atomic(out, text)
+
+
+def answer(value: Any, json: str | None, *lines: str) -> None:
+    """Write `value` as JSON where `--json` asks for it, else print the lines."""
+    if json:
+        emit(value, json)
+    else:
+        print(*lines, sep="\n")
 
 
 def console(stderr: bool = False) -> Any:
@@ -133,35 +149,22 @@ def progress(label: str, json: str | None = None) -> Iterator[Callable[[int, int
 
 
 def _bar() -> Any:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as rich
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, TimeRemainingColumn(), console=console(stderr=True), transient=True)
+    label, count = rich.TextColumn("{task.description}"), rich.MofNCompleteColumn()
+    columns = (label, rich.BarColumn(), count, rich.TimeElapsedColumn(), rich.TimeRemainingColumn())
+    return rich.Progress(*columns, console=console(stderr=True), transient=True)
 
 
 def built(
     what: str, number: int, done: list[str], json: str | None, files: str = "notebooks", *, only_check: bool = False
 ) -> None:
     """Print which `files` were written. With `only_check`, print what is wrong with them and exit with 1 or 0."""
-    if json:
-        emit({what: number, "problems" if only_check else "written": done}, json)
-    else:
-        for text in done:
-            print(text if only_check else f"written: {text}")
-        print(
-            f"{number} {what} checked, {len(done)} problems"
-            if only_check
-            else f"{number} {what}, {len(done)} {files} written"
-        )
     if only_check:
+        answer({what: number, "problems": done}, json, *done, f"{number} {what} checked, {len(done)} problems")
         raise typer.Exit(1 if done else 0)
+    lines = [*(f"written: {text}" for text in done), f"{number} {what}, {len(done)} {files} written"]
+    answer({what: number, "written": done}, json, *lines)
 
 
 @contextlib.contextmanager

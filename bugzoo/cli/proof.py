@@ -7,13 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import check_faults, executor_option, place
-from bugzoo.cli.output import emit, json_option, progress, table
+from bugzoo.cli.arguments import Executor, check_faults, path_option
+from bugzoo.cli.output import Json, emit, progress, table
 from bugzoo.cli.runs import Device, check_device
 from bugzoo.errors import UserError
 from bugzoo.files import check_place
-
-Json = Annotated[str | None, json_option()]
 
 
 @app.command()
@@ -31,10 +29,8 @@ def verify(
         typer.Option(min=1, metavar="N", help="Measure N entries of the ledger again (always the same N) and compare."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Start long work without asking.")] = False,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", parser=place, help="Plot the matrix: a .png or .svg file.")
-    ] = None,
-    executor: Annotated[str | None, executor_option()] = None,
+    picture: Annotated[Path | None, path_option("FILE", "Plot the matrix: a .png or .svg file.")] = None,
+    executor: Executor = None,
     json: Json = None,
 ) -> None:
     """Prove faults by real runs: broken and healthy, on five matched seeds each.
@@ -64,9 +60,8 @@ def verify(
     if sample:
         options = {"--fresh": fresh, "--backlog": backlog, "--picture": picture, "--executor": executor}
         options |= {"--device cuda": device != "cpu"}
-        _sample(
-            sample, [*(faults or ()), *(program or ()), *(name for name, setting in options.items() if setting)], json
-        )
+        restricted = [*(faults or ()), *(program or ()), *(name for name, setting in options.items() if setting)]
+        _sample(sample, restricted, json)
         return
     from bugzoo.running import connected
 
@@ -169,18 +164,9 @@ def pairs(
     if prove or fresh:
         with progress("combinations", json) as tell:
             combinations.prove(chosen, tell, fresh)
-    rows = [
-        {
-            "program": combination.program,
-            "faults": combination.faults,
-            "known": combination.known,
-            "problems": combination.problems,
-            "hidden": combination.hidden,
-        }
-        for combination in chosen
-    ]
     if json:
-        emit(rows, json)
+        fields = ("program", "faults", "known", "problems", "hidden")
+        emit([{name: getattr(combination, name) for name in fields} for combination in chosen], json)
     if json != "-":
         _pairs(chosen)
     raise typer.Exit(0 if all(combination.known for combination in chosen) else 1)
@@ -208,17 +194,15 @@ def _matrix(report: Any, briefly: bool = False) -> None:
     for cell in report.cells:
         state = "skipped" if cell.skipped else "proved" if cell.proved else "NOT PROVED"
         lines.append([cell.fault, cell.program, state, ", ".join(cell.fired) or "-"])
-        sentences += [
-            f"{cell.fault} on {cell.program}: {text}" for text in filter(None, [*cell.problems, cell.skipped])
-        ]
-        sentences += [f"{cell.fault} on {cell.program} is not graded: {cell.not_graded}"] if cell.not_graded else []
+        about = f"{cell.fault} on {cell.program}"
+        sentences += [f"{about}: {text}" for text in filter(None, [*cell.problems, cell.skipped])]
+        sentences += [f"{about} is not graded: {cell.not_graded}"] if cell.not_graded else []
     for program in dict.fromkeys(control.program for control in report.controls):
         matches = [control for control in report.controls if control.program == program]  # one for each set of settings
         sick = sum(bool(control.problems) for control in matches)
         state = f"NOT HEALTHY in {sick} of {len(matches)} settings" if sick else "healthy"
-        lines.append(
-            ["(healthy)", program, state, ", ".join(sorted({name for c in matches for name in c.fired})) or "-"]
-        )
+        fired = sorted({name for control in matches for name in control.fired})
+        lines.append(["(healthy)", program, state, ", ".join(fired) or "-"])
         sentences += [f"healthy {program}: {text}" for control in matches for text in control.problems]
     if not briefly:
         table(["fault", "program", "result", "instruments that fire"], lines)

@@ -6,24 +6,20 @@ from typing import Annotated
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import finite, place
-from bugzoo.cli.output import emit, json_option, shorter
+from bugzoo.cli.arguments import Seconds, finite, path_argument
+from bugzoo.cli.output import Json, emit, shorter
 
 
 @app.command(name="bug-report", context_settings={"allow_extra_args": True})
 def bug_report(
     context: typer.Context,
-    target: Annotated[
-        Path, typer.Argument(metavar="TARGET.py", parser=place, help="A training script in which something is wrong.")
-    ],
+    target: Annotated[Path, path_argument("TARGET.py", "A training script in which something is wrong.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="The folder to write; it must be new.")
     ] = Path("bug_report"),
-    seconds: Annotated[
-        float, typer.Option(help="Stop the script after so many seconds, then judge what was seen.")
-    ] = 60,
+    seconds: Seconds = 60,
     budget: Annotated[float, typer.Option(help="Seconds to search for a shorter script.")] = 300,
-    json: Annotated[str | None, json_option()] = None,
+    json: Json = None,
 ) -> None:
     """Write a bug report: a minimal script that reproduces the bug, the evidence, versions, settings, data, revision.
 

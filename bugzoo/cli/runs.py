@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import place, seed_option
+from bugzoo.cli.arguments import path_argument, path_option, seed_option
 from bugzoo.cli.catalogue import Faults
-from bugzoo.cli.output import console, emit, json_option, steps, table
+from bugzoo.cli.output import Json, console, emit, json_option, steps, table
 from bugzoo.errors import UserError, unknown
-from bugzoo.files import check_place, write_atomic
+from bugzoo.files import check_place, read_text, write_atomic
 from bugzoo.printable import printable
 
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
@@ -40,10 +40,8 @@ def run(
     seed: Annotated[int, seed_option("The seed of both runs.")] = 0,
     device: Device = "cpu",
     size: Annotated[str, typer.Option(help="full or tiny.")] = "full",
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", parser=place, help="Plot both runs: a .png, .svg or .pdf file.")
-    ] = None,
-    json: Annotated[str | None, json_option()] = None,
+    picture: Annotated[Path | None, path_option("FILE", "Plot both runs: a .png, .svg or .pdf file.")] = None,
+    json: Json = None,
 ) -> None:
     """Run a program with faults and its healthy twin (the same program without them), and print what instruments see.
 
@@ -121,21 +119,15 @@ def report(found: dict[str, Any]) -> None:
     for fired in main["fired"]:
         out.print(Text(f"  {fired['instrument']}: {fired['message']}"))
     if not main["fired"]:
-        out.print(
-            Text(
-                "  No instrument fires"
-                + ("." if main["outcome"] == "finished" else f"; the run ended as {main['outcome']}.")
-            )
-        )
+        ending = "" if main["outcome"] == "finished" else f"; the run ended as {main['outcome']}"
+        out.print(Text(f"  No instrument fires{ending}."))
 
 
 @app.command("break")
 def break_(
-    script: Annotated[Path, typer.Argument(metavar="SCRIPT", parser=place, help="A training script of your own.")],
+    script: Annotated[Path, path_argument("SCRIPT", "A training script of your own.")],
     fault: Faults = None,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="OUT", parser=place, help="The broken script to write.")
-    ] = None,
+    out: Annotated[Path | None, path_option("OUT", "The broken script to write.", "-o", "--out")] = None,
     at: Annotated[
         int | None, typer.Option(metavar="LINE", help="The line to change, if the fault fits several.")
     ] = None,
@@ -157,7 +149,7 @@ def break_(
         raise UserError("No fault is given: add --fault SPEC. `bugzoo list faults` lists them all.")
     if out is None and not diff and not json:
         raise UserError("No output is given: add -o OUT for the broken script, or --diff for the changes only.")
-    text = read_script(script)
+    text = read_text(script)
     lines = len(source_lines(text))
     if at is not None and not 1 <= at <= lines:
         raise UserError(f"--at {at} is not a line of {script}; its lines are 1 to {lines}.")
@@ -170,24 +162,10 @@ def break_(
         write_atomic(out, injection.broken)
     from bugzoo.injection import diff as unified
 
+    changes, count = unified(text, injection.broken, script.name), len(injection.edits)
     if json:
-        changes = unified(text, injection.broken, script.name)
-        emit(
-            {"script": script, "faults": fault, "written": out, "changes": len(injection.edits), "diff": changes}, json
-        )
+        emit({"script": script, "faults": fault, "written": out, "changes": count, "diff": changes}, json)
     elif diff:
-        print(unified(text, injection.broken, script.name), end="")
+        print(changes, end="")
     elif out is not None:
-        print(
-            f"written: {out} ({len(injection.edits)} {'change' if len(injection.edits) == 1 else 'changes'}; --diff shows them)"
-        )
-
-
-def read_script(script: Path) -> str:
-    """Return the text of a script. Raises UserError if it is missing, a folder or not text."""
-    try:
-        return script.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UserError(f"{script} is not UTF-8 text.") from None
-    except OSError as error:
-        raise UserError(f"{script} cannot be read: {error.strerror}.") from None
+        print(f"written: {out} ({count} change{'s' * (count != 1)}; --diff shows them)")

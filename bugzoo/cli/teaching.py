@@ -9,13 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import check_assignment, check_faults, executor_option, finite, place, seed_option
-from bugzoo.cli.output import emit, json_option, progress, table
+from bugzoo.cli.arguments import (
+    Executor,
+    check_assignment,
+    check_faults,
+    finite,
+    path_argument,
+    path_option,
+    seed_option,
+)
+from bugzoo.cli.output import Json, emit, progress, table
 from bugzoo.errors import UserError
 from bugzoo.files import check_folder, check_place, write_atomic
 from bugzoo.machine import NO_SANDBOX, portable
 
-Json = Annotated[str | None, json_option()]
 MOST_POINTS = 1000
 UNGRADED, FOR_A_PERSON = "cannot be graded", "for a person"
 
@@ -36,9 +43,7 @@ class Ungraded(StrEnum):
 
 @app.command()
 def assign(
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", parser=place, help="The folder to make. It must be new or empty.")
-    ],
+    out: Annotated[Path, path_argument("OUT", "The folder to make. It must be new or empty.")],
     program: Annotated[str, typer.Option(metavar="NAME", help="The program to break; see `bugzoo list programs`.")],
     fault: Annotated[
         list[str],
@@ -52,10 +57,7 @@ def assign(
     points: Annotated[float, typer.Option(help="Points for the repair.")] = 7.0,
     diagnosis_points: Annotated[float, typer.Option(help="Points for the diagnosis.")] = 3.0,
     students: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="ROSTER.csv", parser=place, help="Make a different notebook for each student in this list."
-        ),
+        Path | None, path_option("ROSTER.csv", "Make a different notebook for each student in this list.")
     ] = None,
     secret: Annotated[
         str | None, typer.Option(metavar="FILE|ENV", help="The course secret that the variants are drawn from.")
@@ -114,27 +116,16 @@ def assign(
         with progress("variants", json) as tell:
             student_variants = draw_all(draft, fault, people, word, tell) if people else []
     except KeyboardInterrupt:
-        print(
-            "\nNothing was written. Measurements are cached, so the same command will be faster.",
-            file=sys.stderr,
-        )
+        print("\nNothing was written. Measurements are cached, so the same command will be faster.", file=sys.stderr)
         raise
     target = layout.write(proved, out, student_variants, force)
     if json:
-        emit(
-            {"refused": False, "folder": str(out), "assignment": draft.name, "files": _files(target)}
-            | proved.to_json(),
-            json,
-        )
+        files = sorted(folder.manifest(target)["files"])
+        written = {"refused": False, "folder": str(out), "assignment": draft.name, "files": files}
+        emit(written | proved.to_json(), json)
     if json != "-":
         print(proved)
         _tell(draft, out, len(student_variants))
-
-
-def _files(made: Path) -> list[str]:
-    from bugzoo.instructor import folder
-
-    return sorted(folder.manifest(made)["files"])
 
 
 def _tell(draft: Any, out: Path, variants: int) -> None:
@@ -156,27 +147,19 @@ def _tell(draft: Any, out: Path, variants: int) -> None:
 def grade(
     submissions: Annotated[
         Path,
-        typer.Argument(
-            metavar="SUBMISSIONS",
-            parser=place,
-            help="A folder with a subfolder or a STUDENT.ipynb for each student, or a download of Moodle or Canvas.",
+        path_argument(
+            "SUBMISSIONS",
+            "A folder with a subfolder or a STUDENT.ipynb for each student, or a download of Moodle or Canvas.",
         ),
     ],
     assignment: Annotated[
         str,
         typer.Option(metavar="FOLDER|EXERCISE", help="The folder from `bugzoo assign`, or an exercise: 04_flat_loss."),
     ],
-    csv: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", parser=place, help="Write a gradebook: nbgrader's export format, and notes."),
-    ] = None,
-    students: Annotated[
-        Path | None,
-        typer.Option(metavar="ROSTER.csv", parser=place, help="The class list that hand-ins are matched to."),
-    ] = None,
+    csv: Annotated[Path | None, path_option("FILE", "Write a gradebook: nbgrader's export format, and notes.")] = None,
+    students: Annotated[Path | None, path_option("ROSTER.csv", "The class list that hand-ins are matched to.")] = None,
     map_file: Annotated[
-        Path | None,
-        typer.Option("--map", metavar="FILE", parser=place, help="A CSV file hand_in,student: whose a hand-in is."),
+        Path | None, path_option("FILE", "A CSV file hand_in,student: whose a hand-in is.", "--map")
     ] = None,
     unmatched: Annotated[
         Unmatched, typer.Option(help="Stop if a hand-in or a student is left over, or go on with `ok`.")
@@ -194,16 +177,13 @@ def grade(
             min=0, metavar="N", help="Compare the steps drawn from N, as the results name it. Default: a new one."
         ),
     ] = None,
-    results: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", parser=place, help="The folder for results. Default: next to SUBMISSIONS."),
-    ] = None,
+    results: Annotated[Path | None, path_option("DIR", "The folder for results. Default: next to SUBMISSIONS.")] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Submissions in parallel. Default: one per core.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Also grade unchanged submissions again.")] = False,
     trust: Annotated[bool, typer.Option("--trust", help="Grade even if this machine has no sandbox.")] = False,
-    executor: Annotated[str | None, executor_option()] = None,
+    executor: Executor = None,
     json: Json = None,
 ) -> None:
     """Grade a whole class. Each submission runs in its own sandbox: no network, limits on time, memory and processes.
@@ -243,18 +223,15 @@ def grade(
     check_assignment(assignment)
     if csv:  # not after an hour of grading
         check_place(csv)
-    destination = results or Path(os.path.abspath(submissions)).with_name(
-        f"{Path(os.path.abspath(submissions)).name}_graded"
-    )
+    absolute = Path(os.path.abspath(submissions))
+    destination = results or absolute.with_name(f"{absolute.name}_graded")
     check_folder(destination)
     from bugzoo.instructor import hand_in_map, roster
 
     class_list = roster.read(students) if students else []
     mapped = hand_in_map.read(map_file, submissions) if map_file else {}
-    if any(submissions.iterdir()):  # a mistake is one message
-        print(
-            f"grading: reading the hand-ins in {submissions} ...", file=sys.stderr, flush=True
-        )  # imports take seconds
+    if any(submissions.iterdir()):  # a mistake is one message; imports take seconds
+        print(f"grading: reading the hand-ins in {submissions} ...", file=sys.stderr, flush=True)
     from bugzoo.instructor import classroom, gradebook, tasks
     from bugzoo.running import connected
 
@@ -285,21 +262,18 @@ def grade(
 def _without_score(records: list[Any]) -> None:
     """Name the hand-ins that were not graded and say what to do, and end with exit code 1 if one has no score."""
     left = [record for record in records if record.points is None]
-    for_a_person = [record for record in left if record.state == FOR_A_PERSON]
-    for what, some in {
+    waits = [record for record in left if record.state == FOR_A_PERSON]
+    groups = {
         "could not be graded": [record for record in records if record.state == UNGRADED],
         "for a person (more than plain PyTorch; `--allow NAME` grades it)": [
-            hand_in for hand_in in for_a_person if hand_in.aside
+            record for record in waits if record.aside
         ],
-        "for a person (look at the line, and enter the points)": [
-            hand_in for hand_in in for_a_person if not hand_in.aside
-        ],
-    }.items():
+        "for a person (look at the line, and enter the points)": [record for record in waits if not record.aside],
+    }
+    for what, some in groups.items():
         if some:
-            print(
-                f"{len(some)} of {len(records)} {what}: {', '.join(hand_in.student for hand_in in some)}",
-                file=sys.stderr,
-            )
+            names = ", ".join(record.student for record in some)
+            print(f"{len(some)} of {len(records)} {what}: {names}", file=sys.stderr)
     if left:
         raise typer.Exit(1)
 
@@ -308,9 +282,8 @@ def _class_table(records: list[Any], name: str) -> None:
     lines = []
     for record in records:
         repair, diagnosis = (part or {} for part in (record.repair, record.diagnosis))
-        reason = "; ".join(
-            text.rstrip(".") for text in [_first_failure(repair) or record.message, *record.notes] if text
-        )
+        remarks = [_first_failure(repair) or record.message, *record.notes]
+        reason = "; ".join(text.rstrip(".") for text in remarks if text)
         points = "-" if record.points is None else f"{record.points:g}"
         repaired = repair if record.points is not None else {}
         parts = [f"{part['points']:g}" if part else "-" for part in (repaired, diagnosis)]

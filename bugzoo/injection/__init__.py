@@ -183,9 +183,8 @@ def _edits(
             cuts = render_swap(script, place, edit, params)
         else:
             cuts = render_change(script, place, edit, shared | lent, params)
-        replacements += [
-            Edit(start, end, text, owner, place.line, (place.start, place.end)) for start, end, text in cuts
-        ]
+        claim = place.start, place.end
+        replacements += [Edit(start, end, text, owner, place.line, claim) for start, end, text in cuts]
     return replacements
 
 
@@ -227,9 +226,8 @@ def inject(
     for fault, _ in faults:
         fault_edits = [edit for edit in edits if edit.owner == fault.id]
         if all(source[edit.start : edit.end] == edit.text for edit in fault_edits):
-            raise UserError(
-                f"{fault.id} would change nothing in {label}: line {fault_edits[0].line} already has this fault."
-            )
+            line = fault_edits[0].line
+            raise UserError(f"{fault.id} would change nothing in {label}: line {line} already has this fault.")
     result = Injection(source, _in_order(source, edits, label))
     owners = sorted({edit.owner for edit in edits})
     try:

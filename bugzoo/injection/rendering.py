@@ -164,10 +164,8 @@ def _whole_statement(place: Place, left: str) -> bool:
     whole = statement(place.node).range()
     if (whole.start.index, whole.end.index) == (place.start, place.end):
         return True
-    result = place.pieces.get("RESULT")
-    return (
-        result is not None and result.text == left and (result.start, place.end) == (whole.start.index, whole.end.index)
-    )
+    result, span = place.pieces.get("RESULT"), (whole.start.index, whole.end.index)
+    return result is not None and result.text == left and (result.start, place.end) == span
 
 
 def _unwrapped(source: str, item: SgNode) -> list[Cut]:
@@ -187,11 +185,8 @@ def _unwrapped(source: str, item: SgNode) -> list[Cut]:
     if "\n" not in source[head : body.start.index]:  # with ...: statement
         return [(head, body.start.index, "")]
     cuts: list[Cut] = [(head, body.start.index, "")]
-    quoted = [
-        (node.range().start.index, node.range().end.index)
-        for node in block.find_all(kind="string")
-        if "\n" in node.text()
-    ]
+    spans = [node.range() for node in block.find_all(kind="string") if "\n" in node.text()]
+    quoted = [(span.start.index, span.end.index) for span in spans]
     at = source.find("\n", body.start.index, body.end.index)
     while at >= 0:
         if source.startswith(inner, at + 1) and not any(start < at < end for start, end in quoted):

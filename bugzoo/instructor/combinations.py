@@ -97,11 +97,7 @@ def listed(
     Faults with a decoy come last.
     """
     ids, places = set(only), set(programs)
-    chosen = [
-        combination
-        for combination in every()
-        if ids <= set(combination.ids) and (not places or combination.program in places)
-    ]
+    chosen = [entry for entry in every() if ids <= set(entry.ids) and (not places or entry.program in places)]
     for count, combination in enumerate(chosen, 1):
         combination.read()
         if progress:

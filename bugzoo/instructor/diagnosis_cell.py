@@ -14,39 +14,12 @@ from bugzoo.grading.notebook import STUB
 from bugzoo.grading.parse_answers import number
 from bugzoo.instructor.form_records import FORMS
 from bugzoo.running import Job, Limits, run_worker, sandbox
+from bugzoo.templates import render
 
 NAMES = (*FORMS, "form")
 ANSWER = '# Nothing to type: press Hand in above and save. Without buttons: first.hand_in(cause="...", place=57)'
 """The stub of the cell for typed calls, in place of a solution. Also in `nbgrader_config.py`."""
 _MARK = "bugzoo-records:"
-
-_FRAME = """
-import json
-
-class _Form:
-    def __init__(self, given):
-        self.record = given
-
-    def hand_in(self, **fields):
-        self.record.update(fields)
-        return self
-
-    def withdraw(self):
-        self.record.clear()
-
-    def show(self):
-        return self
-
-_forms = {name: _Form(given) for name, given in %(given)r.items()}
-_problem = ""
-try:
-    exec(compile(%(text)r, "diagnosis", "exec"), dict(_forms, hints=None))
-except BaseException as error:
-    _problem = f"{type(error).__name__}: {error}"[:300]
-_said = {"records": [form.record for form in _forms.values()], "problem": _problem}
-print()
-print(%(mark)r + json.dumps(_said, default=str))
-"""
 
 
 def records(
@@ -59,9 +32,8 @@ def records(
     begun = [dict(answer) for answer in given]
     if text.strip() in ("", STUB, ANSWER):
         return [_plain(answer) for answer in begun], ""
-    source = _FRAME % {
-        "given": {name: answer or {} for name, answer in zip_longest(NAMES, begun)}, "text": text, "mark": _MARK
-    }  # fmt: skip
+    forms = {name: answer or {} for name, answer in zip_longest(NAMES, begun)}
+    source = render("bugzoo.instructor", "diagnosis.py.j2", forms=repr(forms), text=repr(text), mark=repr(_MARK))
     limits = Limits(seconds=20, memory_mib=1024, processes=8)
     job = Job(source, file="diagnosis.py", limits=limits, watch=False)
     run = run_worker(isolate(job) if sandbox.needed(strict) else job)

@@ -29,9 +29,8 @@ def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Res
         sentence = _said(_judged(answer, record)) if answer else "it matches no fault in this program"
         share += earned - (ASSIGNMENT.blamed if answer is None else 0.0)
         status = "passed" if earned == 1.0 else "wrong"
-        checks.append(
-            Check(f"finding {number + 1}", status, sentence, "cause, line and a view that shows it", round(earned, 2))
-        )
+        expected = "cause, line and a view that shows it"
+        checks.append(Check(f"finding {number + 1}", status, sentence, expected, round(earned, 2)))
     missing = len(answers) - len(matched)
     if missing:
         checks.append(Check("all of them", "wrong", f"{len(matched)} faults found, some are missing", "all faults"))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo.errors import UserError
+from bugzoo.files import read_json
 
 FORMAT = "bugzoo-assignment/1"
 FOLDER, FILE = "instructor", "key.json"
@@ -45,11 +46,7 @@ def _cure(folder: Path) -> str:
 
 def manifest(folder: Path) -> dict[str, Any]:
     """Return `manifest.json` of an assignment's folder; empty if it cannot be read."""
-    try:
-        fields = json.loads((folder / FOLDER / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return fields if isinstance(fields, dict) else {}
+    return read_json(folder / FOLDER / "manifest.json")
 
 
 def drawn(folder: Path) -> dict[str, Any]:
@@ -72,12 +69,8 @@ def drawn(folder: Path) -> dict[str, Any]:
 def upwards(name: str, start: Path) -> Path | None:
     """Return the folder of the assignment `name`, at or above `start`; nbgrader runs notebooks below it."""
     for folder in (start, *start.parents):
-        path = folder / FOLDER / FILE
-        try:
-            if path.is_file() and json.loads(path.read_text(encoding="utf-8")).get("assignment") == name:
-                return folder
-        except (OSError, ValueError, AttributeError):
-            continue
+        if read_json(folder / FOLDER / FILE).get("assignment") == name:
+            return folder
     return None
 
 

@@ -4,7 +4,7 @@ Only the instructor has it. It is outside the notebooks, since nbgrader's feedba
 """
 
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,9 @@ from bugzoo.grading.repairs import repairs
 from bugzoo.grading.texts import tidy
 from bugzoo.instructor import folder as files
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
+
+_OF_ASSIGNMENT = ("title", "story", "program", "faults", "seed", "size")
+"""Fields of an assignment that the key holds under their own names."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,7 @@ class Key:
         variant = self.students.get(student)
         if variant is None or "seed" not in variant:
             return self.assignment, self.answers
-        base = self.assignment
-        assignment = Assignment(
-            base.program, tuple(variant["faults"]), variant["seed"], base.title, base.story, base.points, base.size
-        )
+        assignment = replace(self.assignment, faults=tuple(variant["faults"]), seed=variant["seed"])
         telling = {answer.fault: answer.evidence for answer in self.answers}
         return assignment, answers(assignment, telling)
 
@@ -91,12 +91,7 @@ def to_json(assignment: Assignment, found: list[Answer], seconds: float) -> dict
     return {
         "format": files.FORMAT,
         "assignment": assignment.name,
-        "title": assignment.title,
-        "story": assignment.story,
-        "program": assignment.program,
-        "faults": list(assignment.faults),
-        "seed": assignment.seed,
-        "size": assignment.size,
+        **{name: getattr(assignment, name) for name in _OF_ASSIGNMENT},
         "points": {"repair": assignment.points[0], "diagnosis": assignment.points[1]},
         "grading": {"seeds": list(GRADING_SEEDS), "seconds": round(seconds, 1), "salt": assignment.salt},
         "handed_out": digest(assignment.source),
@@ -112,15 +107,7 @@ def read(folder: Path) -> Key:
     path, fields = folder / files.FOLDER / files.FILE, files.key(folder)
     try:
         points = (fields["points"]["repair"], fields["points"]["diagnosis"])
-        assignment = Assignment(
-            fields["program"],
-            tuple(fields["faults"]),
-            fields["seed"],
-            fields["title"],
-            fields["story"],
-            points,
-            fields["size"],
-        )
+        assignment = Assignment(points=points, **{name: fields[name] for name in _OF_ASSIGNMENT})
         entries = [Answer(**value) for value in fields["answers"]]
         grading, handed_out, made_with = fields["grading"], fields["handed_out"], fields["made_with"]
         seconds, seeds, salt = float(grading["seconds"]), tuple(grading["seeds"]), str(grading.get("salt", ""))

@@ -89,9 +89,8 @@ def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = F
 def _replace(temporary: Path, out: Path, found: dict[str, str]) -> None:
     """Replace the old files; an old file that was edited is kept as NAME.before."""
     before = manifest(out).get("files", {})
-    for path in sorted(
-        {*before, *found}, key=lambda path: path == MANIFEST
-    ):  # the manifest last: it marks the folder as complete
+    # the manifest last: it marks the folder as complete
+    for path in sorted({*before, *found}, key=lambda path: path == MANIFEST):
         target = out / path
         if not target.resolve().is_relative_to(out.resolve()):
             continue  # a manifest written by hand

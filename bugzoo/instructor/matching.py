@@ -31,16 +31,12 @@ class Matches:
         lines = [f"Not everything fits the class list: {', '.join(filter(None, counts))}. Nothing was graded."]
         left = []
         if self.strangers:
-            lines += [
-                "Hand-ins without a student:",
-                *(f"  {shown(leftover.entry)}: {why}" for leftover, why in self.strangers),
-            ]
+            lines.append("Hand-ins without a student:")
+            lines += [f"  {shown(hand_in.entry)}: {why}" for hand_in, why in self.strangers]
             left.append("hand-ins without a student are graded under their own names")
         if self.absent:
-            lines += [
-                "Students without a hand-in:",
-                *(f"  {leftover.id} {leftover.name}".rstrip() for leftover in self.absent),
-            ]
+            lines.append("Students without a hand-in:")
+            lines += [f"  {student.id} {student.name}".rstrip() for student in self.absent]
             left.append("students without a hand-in get 0 points")
         if self.strangers:
             lines.append("Write whose they are into a CSV file that begins with hand_in,student, and add --map FILE.")
@@ -48,10 +44,7 @@ class Matches:
 
     def all(self) -> list[Submission]:
         """Return every hand-in; one left over keeps its own name and says why."""
-        others = [
-            replace(hand_in, upload_notes=(f"left over: {why}", *hand_in.upload_notes))
-            for hand_in, why in self.strangers
-        ]
+        others = [replace(file, upload_notes=(f"left over: {why}", *file.upload_notes)) for file, why in self.strangers]
         return [*self.found, *once_each(others)]
 
 
@@ -83,9 +76,8 @@ def match(hand_ins: Iterable[Submission], students: Sequence[Student], drawn: Ma
             matches.strangers += [(hand_in, f"its notebook was drawn for {owner}, {others}") for hand_in in several]
     for student in students:
         several, others = _by_uploader(by_upload.get(student.id, []))
-        matches.strangers += [
-            (hand_in, f"it fits {student.id}, like another hand-in under another number") for hand_in in others
-        ]
+        why = f"it fits {student.id}, like another hand-in under another number"
+        matches.strangers += [(hand_in, why) for hand_in in others]
         if several:
             matches.found.append(replace(_one_of(several, name), student=student.id))
         else:
@@ -119,9 +111,8 @@ class _Index:
             return {name}
         upload = _upload(one)
         parts = words(upload.name)
-        named = self.names.get(tuple(sorted(parts)), set()) | (
-            self.joined.get("".join(parts), set()) if len(parts) == 1 else set()
-        )
+        by_word = self.joined.get(parts[0], set()) if len(parts) == 1 else set()
+        named = self.names.get(tuple(sorted(parts)), set()) | by_word
         numbered = self.numbers.get((upload.number or name).casefold(), set())
         return (named & numbered) or (named | numbered)
 

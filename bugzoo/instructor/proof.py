@@ -7,7 +7,7 @@ the grader that will grade the class. `bugzoo check` tries the whole list.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -110,7 +110,7 @@ class Proof:
                 "diagnosis": self.assignment.points[1],
                 "half_repairs": {s.fault: round(s.share * most, 4) for s in self.steps if s.kind == "half"},
             },
-            "visible": [sight.to_json() for sight in self.sights],
+            "visible": [asdict(sight) for sight in self.sights],
             "graded": [step.to_json() for step in self.steps],
             "seconds": round(self.seconds, 1),
             "made_with": {name: version(name) for name in ("bugzoo", "torch")},
@@ -221,14 +221,11 @@ def problems(steps: Sequence[Step]) -> list[str]:
             failures.append(f"{step}: still {status} ({failed})")
         if step.kind in ("pretence", "attack") and (status == "passed" or (step.kind == "attack" and step.share)):
             failures.append(f"{step}: earns {step.share:.0%} of the points")
+        half = f"with only {step.fault} repaired it"
         if step.kind == "half" and status == "passed":
-            failures.append(
-                f"with only {step.fault} repaired it passes: the grader sees no harm in the remaining faults"
-            )
+            failures.append(f"{half} passes: the grader sees no harm in the remaining faults")
         elif step.kind == "half" and not 0 < step.share < 1:
-            failures.append(
-                f"with only {step.fault} repaired it earns {step.share:.0%}, not a part of the points ({failed})"
-            )
+            failures.append(f"{half} earns {step.share:.0%}, not a part of the points ({failed})")
     kinds = [step.kind for step in steps]
     if kinds.count("full") != 1 or kinds.count("broken") != 1:
         failures.append("not everything was graded")

@@ -104,9 +104,7 @@ def _points(row: Mapping[str, Any]) -> bool:
 
 def _student(name: str, key: str, row: Mapping[str, Any], named: Mapping[str, str]) -> Student:
     def cells(columns: Iterable[str]) -> list[str]:
-        values = [
-            str(row.get(named[column]) or "").strip() for column in columns if column in named and named[column] != key
-        ]
+        values = (str(row.get(named[column]) or "").strip() for column in columns if named.get(column, key) != key)
         return [value for value in values if value]
 
     last, first, email, full = (next(iter(cells(columns)), "") for columns in (*_FIELDS.values(), _NAMES))

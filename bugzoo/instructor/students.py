@@ -25,11 +25,8 @@ class Own:
     attempt: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        student = self.student
         return {
-            "last_name": student.last_name,
-            "first_name": student.first_name,
-            "email": student.email,
+            **{part: getattr(self.student, part) for part in ("last_name", "first_name", "email")},
             "tag": self.tag,
             "attempt": self.attempt,
             "seed": self.assignment.seed,
@@ -39,11 +36,7 @@ class Own:
 
 
 def draw_all(
-    base: Assignment,
-    specs: Sequence[str],
-    students: Sequence[Student],
-    secret: str,
-    progress: Progress | None = None,
+    base: Assignment, specs: Sequence[str], students: Sequence[Student], secret: str, progress: Progress | None = None
 ) -> list[Own]:
     """Draw a variant for each student, in the roster's order. `specs` are the faults with open parameters.
 

@@ -98,9 +98,7 @@ def shown(name: object) -> str:
     Names on Linux are bytes. Python keeps bytes that are not UTF-8 as lone surrogates, which cannot be printed or encoded.
     """
     text = os.fsencode(str(name)).decode("utf-8", "backslashreplace")
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
-    )
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def once_each(found: list[Submission]) -> list[Submission]:
@@ -124,9 +122,8 @@ def _in_folder(folder: Path, name: str) -> Submission:
         if ".ipynb_checkpoints" not in path.parts and not path.is_symlink() and not path.parent.is_symlink()
     ]
     others = [path for path in every if path.parent != folder and path.parent.name == path.stem != name]
-    files = [
-        path for path in every if path not in others
-    ] or every  # in nbgrader's layout each assignment has its folder
+    # in nbgrader's layout each assignment has its folder
+    files = [path for path in every if path not in others] or every
     named = [path for path in files if path.stem == name]
     chosen = named or files
     if not chosen:
@@ -233,9 +230,8 @@ def _look(made: dict[str, Any], original: Mapping[str, Any]) -> tuple[dict[str, 
     if count > 1:
         raise Unreadable(f"{count} cells are marked as {ANSWER!r}, after copying or splitting; keep one of them")
     texts = {str(grader["grade_id"]): text for _, text, grader in cells if "grade_id" in grader}
-    notes += filter(
-        None, (_locked(ids.count(name), texts.get(name, ""), usual[name], name) for name in GRADED if name in usual)
-    )
+    graded = [name for name in GRADED if name in usual]
+    notes += filter(None, (_locked(ids.count(name), texts.get(name, ""), usual[name], name) for name in graded))
     usual_order = list(_found([text for kind, text, _ in cells_of(original) if kind == "code"]))
     sections = _sections([text for kind, text, _ in cells if kind == "code"], usual_order)
     if list(sections) != usual_order:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -71,16 +72,8 @@ class AssignmentTask:
 
     def fingerprint(self) -> str:
         variants = {name: [facts.get(part) for part in _VARIANT] for name, facts in self.key.students.items()}
-        answer_key = self.key
-        parts = (
-            grading(),
-            answer_key.assignment,
-            answer_key.answers,
-            answer_key.seconds,
-            answer_key.seeds,
-            answer_key.salt,
-            variants,
-        )
+        of_key = attrgetter("assignment", "answers", "seconds", "seeds", "salt")(self.key)
+        parts = (grading(), *of_key, variants)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def original(self) -> dict[str, Any]:
@@ -106,16 +99,10 @@ class AssignmentTask:
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool, draw: int) -> Result:
         assignment, _ = self.key.of(owner)
-        most, seconds = assignment.points[0], self.key.seconds
-        how = {
-            "seeds": self.key.seeds,
-            "seconds": seconds,
-            "strict_isolation": strict,
-            "attempted": False,
-            "draw": draw,
-        }
+        most, case = assignment.points[0], assignment.scenario
+        how = {"seeds": self.key.seeds, "seconds": self.key.seconds, "strict_isolation": strict, "draw": draw}
         with salt.used(self.key.salt):
-            result = grade(source, assignment.scenario, **how)
+            result = grade(source, case, attempted=False, **how)
         return replace(result, points=round(result.share * most, 4), max_points=most)
 
     def diagnosis(self, owner: str, records: list[dict[str, Any]]) -> Result:

@@ -5,7 +5,7 @@ catalogue must hold in the combination, and must be gone when that fault alone i
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from bugzoo.faults.evidence import number, parse
@@ -46,9 +46,6 @@ class Sight:
     problem: str = ""
     hidden_by: list[str] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def seeds_of(assignment: Assignment) -> tuple[int, ...]:
     return tuple(dict.fromkeys((assignment.seed, *GRADING_SEEDS)))[:RUNS]
@@ -70,9 +67,8 @@ def look(assignment: Assignment, progress: Progress | None = None, fresh: bool =
 def measure(cases: Sequence[Scenario], progress: Progress | None = None, fresh: bool = False) -> list[dict[str, Any]]:
     """Return {"outcome", "metrics", "numbers", ...} per scenario, from a worker; cached results are not re-run."""
     # matched: the same limits for all, so that the cache can share twins
-    instruments = everything().union(
-        *(named(fault) for case in cases for fault, _ in case.specs)
-    )  # a second run, where named
+    # a second run, where named
+    instruments = everything().union(*(named(fault) for case in cases for fault, _ in case.specs))
     jobs = [(case.job(limits=Limits(seconds=120)), instruments) for case in cases]
     return measured(jobs, None, progress, fresh)[0]
 

@@ -6,11 +6,9 @@ from typing import Any
 from bugzoo import views
 from bugzoo.grading import would_say
 from bugzoo.grading.diagnosis import telling
-from bugzoo.interview.deck import Case
+from bugzoo.interview.deck import NOTHING, Case
 from bugzoo.interview.evidence import Evidence, row_text
 from bugzoo.interview.measure import ended_by_itself
-
-NOTHING = "nothing is wrong"
 
 
 def of(case: Case, evidence: Evidence) -> dict[str, Any]:

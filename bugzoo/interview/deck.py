@@ -16,22 +16,19 @@ from bugzoo.scenario import Scenario, fits
 WEIGHTS = {"NaN and loss": 90, "not learning": 80, "leakage and evaluation": 70, "memory": 60, "device": 50, "slow": 40}
 """Topic -> weight, as interviewers report it."""
 
-BY_SYMPTOM = {
-    "non_finite": "NaN and loss",
-    "diverges": "NaN and loss",
-    "crash": "device",
-    "stuck": "not learning",
-    "plateau": "not learning",
-    "degraded": "not learning",
-    "too_good": "leakage and evaluation",
-    "noisy_eval": "leakage and evaluation",
-    "drift": "leakage and evaluation",
-    "leak": "memory",
-    "oom": "memory",
-    "hang": "device",
-    "slow": "slow",
+SYMPTOMS = {
+    "NaN and loss": ("non_finite", "diverges"),
+    "not learning": ("stuck", "plateau", "degraded"),
+    "leakage and evaluation": ("too_good", "noisy_eval", "drift"),
+    "memory": ("leak", "oom"),
+    "device": ("crash", "hang"),
+    "slow": ("slow",),
 }
-"""Symptom class -> topic. Crashes and hangs belong to "device", the topic of everything that stops the run."""
+"""Topic -> symptom classes. Crashes and hangs belong to "device", the topic of everything that stops the run."""
+BY_SYMPTOM = {symptom: topic for topic, symptoms in SYMPTOMS.items() for symptom in symptoms}
+
+NOTHING = "nothing is wrong"
+"""Topic of the traps, and the diagnosis that a candidate gives of them."""
 
 HEALTHY_SHARE = 0.1
 """Share of cases in which nothing is wrong, so that always naming a fault does not pay."""
@@ -63,13 +60,17 @@ def programs_of(fault: Fault) -> list[str]:
     return [program for program in programs if not impossible(fault, program)]
 
 
+def topic_of(fault: Fault) -> str:
+    """Return the topic of a fault; of a trap, that nothing is wrong."""
+    return NOTHING if fault.trap else BY_SYMPTOM[fault.symptom]
+
+
 def topics(catalogue: Mapping[str, Fault]) -> dict[str, dict[str, list[str]]]:
     """Return topic -> its faults, each with its programs; traps are under "nothing is wrong"."""
     by_topic: dict[str, dict[str, list[str]]] = {}
     for fault in catalogue.values():
         if programs := programs_of(fault):
-            topic = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom]
-            by_topic.setdefault(topic, {})[fault.id] = programs
+            by_topic.setdefault(topic_of(fault), {})[fault.id] = programs
     return by_topic
 
 
@@ -83,13 +84,13 @@ def choose(seed: int) -> tuple[str, Fault, str]:
     """Return topic, fault and program for this seed."""
     generator = random.Random(seed)
     table = dict(_table(tuple(faults.catalogue())))
-    healthy = table.pop("nothing is wrong", None)
+    healthy = table.pop(NOTHING, None)
     names = sorted(table)
     if not names:
         raise UserError("There is no fault to draw from. `bugzoo list faults` shows the catalogue.")
     topic = generator.choices(names, [WEIGHTS[name] for name in names])[0]
     if healthy and generator.random() < HEALTHY_SHARE:
-        topic, table["nothing is wrong"] = "nothing is wrong", healthy
+        topic, table[NOTHING] = NOTHING, healthy
     name = generator.choice(sorted(table[topic]))
     return topic, faults.load(name), generator.choice(table[topic][name])
 
@@ -104,10 +105,7 @@ def draw(seed: int, only: str | None = None, program: str | None = None) -> Case
         topic, fault, fallback = choose(seed)
     else:
         fault = faults.load(only)
-        topic, fallback = (
-            "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom],
-            [*programs_of(fault), *fits(fault)][0],
-        )
+        topic, fallback = topic_of(fault), [*programs_of(fault), *fits(fault)][0]
     if why := impossible(fault, program or fallback):
         raise UserError(f"{fault.id} on {program or fallback} cannot be an interview: {why}.")
     return Case(seed, topic, fault, Scenario(program or fallback, (fault.id,), seed=seed % 1000))

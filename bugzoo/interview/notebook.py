@@ -15,12 +15,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from bugzoo import diagnostics, record
+from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.interview import LONGEST, debrief, pages
 from bugzoo.interview.deck import draw
 from bugzoo.interview.evidence import collect
-from bugzoo.interview.repair import grade
+from bugzoo.interview.repair import grade, summary
 from bugzoo.interview.requests import BUDGET, Request, find, listed
 from bugzoo.interview.session import GUESSES, Session, brief
 from bugzoo.lab import Timer, headless, picture
@@ -138,9 +138,7 @@ class Interview:
         before = time.monotonic()
         verdict = self._session.submit()
         self.clock.give(time.monotonic() - before)  # the machine's time, not the candidate's
-        failed = [check["check"] for check in verdict["checks"] if not check["passed"]]
-        failed = list(dict.fromkeys("an instrument" if name in diagnostics.names() else name for name in failed))
-        print(f"Not healthy yet. Failed: {', '.join(failed)}." if failed else "The repaired program is healthy.")
+        print(summary(verdict))
 
     def close(self) -> None:
         """End the interview and print score, rubric and debrief; does nothing before the first action."""

@@ -6,10 +6,10 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from bugzoo import diagnostics
 from bugzoo.errors import UserError
 from bugzoo.interview import pages
 from bugzoo.interview.lines import Lines, TimeOver
+from bugzoo.interview.repair import summary
 from bugzoo.interview.requests import BUDGET, LIST, Request, find, listed
 from bugzoo.interview.session import GUESSES, Session
 from bugzoo.views import views_of
@@ -133,9 +133,7 @@ class Talk:
 
     def show(self, request: Request, text: str) -> None:
         columns, _ = pages.size()
-        self._rest[request.name] = [
-            line for paragraph in text.splitlines() for line in pages.wrapped(paragraph, columns)
-        ]
+        self._rest[request.name] = [line for part in text.splitlines() for line in pages.wrapped(part, columns)]
         self._go_on(request.name)
 
     def more(self, name: str) -> None:
@@ -158,10 +156,7 @@ class Talk:
         self.say("\n".join([*head, *([f"… {len(rest)} more: `more {name}`"] if rest else [])]))
 
     def diagnose(self) -> None:
-        if not self.session.may_guess:
-            raise UserError(
-                "You have already found the cause." if self.session.found else f"All {GUESSES} guesses are used."
-            )
+        self.session.check_guesses()
         causes = self.session.causes()
         titles = [[f"  {n:3}  {cause.title if cause else 'Nothing is wrong'}"] for n, cause in enumerate(causes, 1)]
         prompt = "Which cause? Its number > "
@@ -208,10 +203,7 @@ class Talk:
     def submit(self, name: str) -> None:
         self.say("Running the repaired file ...")
         verdict = self.session.submit(Path(os.path.expanduser(name)) if name else None)
-        # name the failed check, not its instruments' numbers: those would be free evidence
-        failed = [check["check"] for check in verdict["checks"] if not check["passed"]]
-        failed = list(dict.fromkeys("an instrument" if name in diagnostics.names() else name for name in failed))
-        self.say(f"Not healthy yet. Failed: {', '.join(failed)}." if failed else "The repaired program is healthy.")
+        self.say(summary(verdict))
 
 
 def counted(text: str) -> int | None:

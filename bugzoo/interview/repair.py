@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bugzoo import diagnostics
 from bugzoo.grading import salt
 from bugzoo.grading.lines import title
 from bugzoo.grading.quick import quick
@@ -27,3 +28,10 @@ def grade(case: Case, source: str) -> dict[str, Any]:
     failed = [check for check in by_telling(result.checks) if not check.passed]
     why = " ".join(f"{title(check.name)}: {check.saw}" for check in failed) or result.message
     return {"share": result.share, "why": why or "the repaired program is healthy", "checks": checks}
+
+
+def summary(verdict: dict[str, Any]) -> str:
+    """Return in a sentence what failed, without the numbers of instruments: those would be free evidence."""
+    failed = [check["check"] for check in verdict["checks"] if not check["passed"]]
+    failed = list(dict.fromkeys("an instrument" if name in diagnostics.names() else name for name in failed))
+    return f"Not healthy yet. Failed: {', '.join(failed)}." if failed else "The repaired program is healthy."

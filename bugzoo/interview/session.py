@@ -10,10 +10,9 @@ from typing import Any
 from bugzoo import faults, programs
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
-from bugzoo.files import write_atomic
+from bugzoo.files import read_text, write_atomic
 from bugzoo.interview import debrief, rubric, taken
-from bugzoo.interview.debrief import NOTHING
-from bugzoo.interview.deck import Case
+from bugzoo.interview.deck import NOTHING, Case
 from bugzoo.interview.evidence import Evidence
 from bugzoo.interview.measure import SCRIPT
 from bugzoo.interview.requests import Request
@@ -87,17 +86,15 @@ class Session:
     def found(self) -> bool:
         return bool(self.diagnoses) and self.diagnoses[-1].right
 
-    @property
-    def may_guess(self) -> bool:
-        return not self.found and len(self.diagnoses) < GUESSES
+    def check_guesses(self) -> None:
+        """Raise UserError if the cause is found, or if no guess is left."""
+        if self.found or len(self.diagnoses) >= GUESSES:
+            raise UserError("You have already found the cause." if self.found else f"All {GUESSES} guesses are used.")
 
     def causes(self) -> list[Fault | None]:
         """Return the causes to choose from: every fault that fits this program, and None for no fault."""
-        fitting = [
-            fault
-            for fault in faults.catalogue().values()
-            if not fault.trap and self.case.scenario.program in fits(fault)
-        ]
+        program = self.case.scenario.program
+        fitting = [fault for fault in faults.catalogue().values() if not fault.trap and program in fits(fault)]
         ordered: list[Any] = sorted(fitting, key=lambda fault: fault.title)
         return [*ordered, None]
 
@@ -116,8 +113,7 @@ class Session:
 
     def guess(self, cause: Fault | None) -> bool:
         """Name the cause (None: nothing is wrong); return whether it is right. A wrong guess costs points."""
-        if not self.may_guess:
-            raise UserError("You have already found the cause." if self.found else f"All {GUESSES} guesses are used.")
+        self.check_guesses()
         if not self.diagnoses:
             self.before = list(self.evidence.seen)
         diagnosis = Diagnosis(cause.id if cause else NOTHING, seconds=self.seconds())
@@ -138,14 +134,7 @@ class Session:
     def submit(self, path: Path | None = None) -> dict[str, Any]:
         """Grade a repaired file (default: the script in the folder) by what it does. Raises UserError."""
         file = self.script if path is None else path
-        try:
-            source = file.read_text(encoding="utf-8")
-        except OSError as error:
-            raise UserError(f"{file} cannot be read: {error.strerror}.") from None
-        except UnicodeDecodeError:
-            raise UserError(f"{file} is not UTF-8 text.") from None
-        except ValueError as error:  # a zero byte in the name
-            raise UserError(f"{str(file)!r} cannot be read: {error}.") from None
+        source = read_text(file)
         self.ended = self.seconds()
         with self._machine():
             self.repair = self._grade(self.case, source)

@@ -149,9 +149,8 @@ def _gradients(numbers: Mapping[str, Any]) -> _Parts:
 
 
 def _updates(numbers: Mapping[str, Any]) -> _Parts:
-    table = _columns(
-        "change of each tensor over its size", numbers, ("names", "tensor"), {"one": "one step", "whole": "whole run"}
-    )
+    more = {"one": "one step", "whole": "whole run"}
+    table = _columns("change of each tensor over its size", numbers, ("names", "tensor"), more)
     return [*_curve("change in a step over the size, all parameters", numbers, "at", "ratio"), table]
 
 
@@ -168,14 +167,8 @@ def _weights(numbers: Mapping[str, Any]) -> _Parts:
         for key in ("trainable", "optimizer", "gradient", "moved", "late")
     }
     more = {**{mark: mark for mark in marks}, "start": "start", "end": "end"}
-    return [
-        _columns(
-            "each tensor, and its norm at the first and the last measured step",
-            {**numbers, **marks},
-            ("names", "tensor"),
-            more,
-        )
-    ]
+    title = "each tensor, and its norm at the first and the last measured step"
+    return [_columns(title, {**numbers, **marks}, ("names", "tensor"), more)]
 
 
 def _modes(numbers: Mapping[str, Any]) -> _Parts:

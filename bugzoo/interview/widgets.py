@@ -23,9 +23,8 @@ def _text(value: str, pre: bool = False) -> str:
     look = "color: var(--jp-ui-font-color1, inherit); font-size: 13px; line-height: 1.5"
     body = html.escape(value)
     if pre:
-        body = (
-            f'<pre style="white-space: pre-wrap; color: inherit; background: transparent; margin: 2px 0">{body}</pre>'
-        )
+        plain = "white-space: pre-wrap; color: inherit; background: transparent; margin: 2px 0"
+        body = f'<pre style="{plain}">{body}</pre>'
     return f'<div style="{look}">{body}</div>'
 
 

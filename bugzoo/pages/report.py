@@ -24,6 +24,7 @@ def page(report: Report, tests: Mapping[str, Any]) -> str:
     ended, lines, unchecked = report.run_outcome.replace("_", " "), _lines(report.file), {}
     for item in report.not_checked:
         unchecked.setdefault(item["why"], []).append(item["instrument"])
+    places = [entry.line for entry in report.remaining]
     ran = report.run is not None and len(report.run.trace.step)
     return fill(
         "report.html.j2",
@@ -34,11 +35,7 @@ def page(report: Report, tests: Mapping[str, Any]) -> str:
         curves=_curves(report.run) if ran else "",
         loss=_loss(report.run) if ran else "",
         contracts=contracts(),
-        excerpts={
-            entry.line: _excerpt(lines, entry.line)
-            for entry in report.remaining
-            if entry.line and entry.line <= len(lines)
-        },
+        excerpts={line: _excerpt(lines, line) for line in places if line and line <= len(lines)},
         readings=[
             (entry, next_test(entry.could_be[0], entry.could_be[1:]) if entry.could_be else None)
             for entry in report.readings

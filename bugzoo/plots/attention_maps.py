@@ -47,20 +47,11 @@ def picture(maps: Mapping[str, Any], visible: Any) -> Figure:
 
 def _square(ax: Any, name: str, values: np.ndarray, seen: np.ndarray) -> None:
     _style.prepare(ax, name, "place that is read", "place that reads")
-    ax.imshow(
-        values, cmap=SHADES, norm=PowerNorm(0.6, 0, 1), interpolation="nearest", aspect="auto"
-    )  # 0.1 is visible, too
-    with_hatch = np.where(seen, np.nan, 1.0)
+    norm = PowerNorm(0.6, 0, 1)  # 0.1 is visible, too
+    ax.imshow(values, cmap=SHADES, norm=norm, interpolation="nearest", aspect="auto")
+    hidden = np.ma.masked_invalid(np.where(seen, np.nan, 1.0))
     edges = np.arange(len(seen) + 1) - 0.5
-    ax.pcolor(
-        edges,
-        edges,
-        np.ma.masked_invalid(with_hatch),
-        hatch="////",
-        facecolor="none",
-        edgecolor=_style.GREY,
-        linewidth=0,
-    )
+    ax.pcolor(edges, edges, hidden, hatch="////", facecolor="none", edgecolor=_style.GREY, linewidth=0)
     for side in ax.spines.values():
         side.set_visible(True)
     for axis in (ax.xaxis, ax.yaxis):

@@ -47,6 +47,5 @@ def _dots(ax: Any, place: int, accuracies: Sequence[float]) -> None:
     across = place + np.linspace(-0.3, 0.3, len(accuracies))
     ax.plot(across, accuracies, marker, color=color, markersize=4.5, alpha=0.85)
     text = f"{low:.3f} each time" if low == high else f"{low:.3f} to {high:.3f}"
-    ax.annotate(
-        text, (place, high), (0, 7), textcoords="offset points", color=_style.GREY, ha="center", va="bottom", fontsize=9
-    )
+    above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center", "va": "bottom"}
+    ax.annotate(text, (place, high), **above, color=_style.GREY, fontsize=9)

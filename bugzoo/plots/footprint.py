@@ -47,8 +47,7 @@ def picture(model: Any) -> Figure:
     figure = Figure(figsize=(3.0 * len(matrices), 3.4), layout="constrained")
     for ax, (name, lost) in zip(figure.subplots(1, len(matrices), squeeze=False)[0], matrices.items(), strict=True):
         draw(name, lost, ax)
-    figure.supxlabel(
-        "blue: finite · orange: not finite · the backward pass comes from the right", color=GREY, fontsize=9
-    )
+    label = "blue: finite · orange: not finite · the backward pass comes from the right"
+    figure.supxlabel(label, color=GREY, fontsize=9)
     figure.patch.set_alpha(0.0)
     return figure

@@ -33,14 +33,9 @@ def picture(losses: Mapping[str, Callable[[Any], Any]], end: float = 8.0, mark: 
     highest: list[float] = []
     for number, (name, loss) in enumerate(losses.items()):
         values, slopes = measure(loss, x)
-        look = {
-            "color": COLORS[number % 4],
-            "linestyle": _style.STYLES[number % 4],
-            "linewidth": WIDTHS[number % 4],
-            "label": name,
-        }
-        upper.plot(x, values, **look)
-        lower.plot(x, np.abs(slopes), **look)
+        color, style, width = COLORS[number % 4], _style.STYLES[number % 4], WIDTHS[number % 4]
+        for ax, y in ((upper, values), (lower, np.abs(slopes))):
+            ax.plot(x, y, style, color=color, linewidth=width, label=name)
         floor = float(values.min())
         highest.append(float(values.max()))
         if not any(abs(floor - other) < 0.01 for other in floors):

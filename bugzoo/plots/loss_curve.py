@@ -27,7 +27,6 @@ def draw(data: Any, ax: Any, twin: Any = None) -> None:
         ax.axhline(math.log(classes), color=GREY, linestyle=":", linewidth=1, label=f"guessing: ln {classes}")
     event = trace.first_non_finite()
     if event is not None:
-        ax.axvline(
-            event.step, color=PURPLE, linestyle="-.", linewidth=1.2, label=f"first non-finite: step {event.step}"
-        )
+        label = f"first non-finite: step {event.step}"
+        ax.axvline(event.step, color=PURPLE, linestyle="-.", linewidth=1.2, label=label)
     legend(ax)

@@ -28,8 +28,7 @@ def picture(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], limit
     ax.set_ylim(top=2 * top)
     last = max((steps[-1] for steps, _ in curves.values() if len(steps)), default=1)
     ax.axhspan(limit, 2 * top, color=_style.GREY, alpha=0.13, linewidth=0)
-    ax.text(
-        last, limit, f"stop everything: still above {limit:g} ", color=_style.GREY, ha="right", va="bottom", fontsize=9
-    )
+    text = f"stop everything: still above {limit:g} "
+    ax.text(last, limit, text, color=_style.GREY, ha="right", va="bottom", fontsize=9)
     ax.legend(frameon=False, labelcolor=_style.GREY, fontsize=9, loc="lower left")
     return figure

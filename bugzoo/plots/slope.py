@@ -33,10 +33,8 @@ def picture(functions: Mapping[str, Callable[[Any], Any]], end: float = 0.5) -> 
     for number, (name, function) in enumerate(functions.items()):
         values, slopes = measure(function, x)
         for ax, y in ((left, values), (right, slopes)):
-            colour = (BLUE, ORANGE, GREEN)[number % 3]
-            ax.plot(
-                x[1:], y[1:], STYLES[number % len(STYLES)], color=colour, linewidth=2, label=f"{name}  (at 0: {y[0]:g})"
-            )
+            colour, style = (BLUE, ORANGE, GREEN)[number % 3], STYLES[number % len(STYLES)]
+            ax.plot(x[1:], y[1:], style, color=colour, linewidth=2, label=f"{name}  (at 0: {y[0]:g})")
     for ax in (left, right):
         ax.axvline(0, color=GREY, linewidth=1)
         low, high = ax.get_ylim()

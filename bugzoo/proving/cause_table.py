@@ -18,9 +18,7 @@ def rows(package: ModuleType) -> dict[str, dict[str, Any]]:
     families = sorted({name.split("/")[0] for name in of_faults})
     modules = {f"{name}/": importlib.import_module(f"{package.__name__}.{name}") for name in families}
     every = {name: getattr(module, "CAUSE", faults.Cause()) for name, module in modules.items()} | of_faults
-    filled = {
-        name: {part: value for part, value in asdict(row).items() if value} for name, row in sorted(every.items())
-    }
+    filled = {name: {key: value for key, value in asdict(row).items() if value} for name, row in sorted(every.items())}
     return {name: row for name, row in filled.items() if row}
 
 

@@ -100,16 +100,14 @@ def judge_claims(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Se
     for text in fault.evidence:
         claim = parse(text)
         _note(cell, claim.left, broken, healthy)
-        cell.claims[text] = [claim.holds(result) for result in broken]
-        cell.false_claims[text] = [claim.holds(result) for result in healthy]
-        if not all(cell.claims[text]):
+        cell.claims[text] = on_broken = [claim.holds(result) for result in broken]
+        cell.false_claims[text] = on_healthy = [claim.holds(result) for result in healthy]
+        if not all(on_broken):
             numbers = [number(result, claim.left) for result in broken]
-            cell.problems.append(
-                f"`{text}` holds on {sum(cell.claims[text])} of {len(numbers)} broken runs (saw {numbers})"
-            )
-        if any(cell.false_claims[text]):
+            cell.problems.append(f"`{text}` holds on {sum(on_broken)} of {len(numbers)} broken runs (saw {numbers})")
+        if any(on_healthy):
             numbers = [number(result, claim.left) for result in healthy]
-            cell.problems.append(f"`{text}` holds on {sum(cell.false_claims[text])} healthy runs (saw {numbers})")
+            cell.problems.append(f"`{text}` holds on {sum(on_healthy)} healthy runs (saw {numbers})")
     _effect(cell, fault, broken, healthy)
 
 
@@ -134,11 +132,11 @@ def judge_written(cell: Cell, fault: Fault, entry: Mapping[str, Any]) -> bool:
             result: Result = {"outcome": outcome if which == "broken" else "finished", "numbers": {}}
             for name, numbers in entry["numbers"].items():
                 group, _, key = name.partition(".")
-                into = (
-                    result.setdefault("metrics", {}) if group == "metrics" else result["numbers"].setdefault(group, {})
-                )
+                into = result if group == "metrics" else result["numbers"]
                 value = numbers[which][place]
-                into[key] = float(value) if isinstance(value, str) else value  # JSON has no infinity
+                into.setdefault(group, {})[key] = (
+                    float(value) if isinstance(value, str) else value
+                )  # JSON has no infinity
             results.append(result)
         sides.append(results)
     judge_claims(cell, fault, *sides)
@@ -167,9 +165,7 @@ def _note(cell: Cell, name: str, broken: Sequence[Result], healthy: Sequence[Res
 def judge_full(cell: Cell, broken: Result, healthy: Result) -> None:
     """Record which instruments fire on the first seed: on the broken run for the matrix, on its twin none."""
     cell.fired = sorted(fired(broken))
-    cell.problems += [
-        f"{name} fires on the healthy twin: {message}" for name, message in sorted(fired(healthy).items())
-    ]
+    cell.problems += [f"{name} fires on the healthy twin: {text}" for name, text in sorted(fired(healthy).items())]
 
 
 def judge_control(control: Healthy, results: Sequence[Result]) -> None:
@@ -190,8 +186,5 @@ def out_of_band(program: str, results: Sequence[Result]) -> list[str]:
     facts = programs.load(program).facts
     (low, high), metric = facts["tiny_healthy"], facts["metric"]
     values = [result["metrics"].get(metric) for result in results]
-    return [
-        f"{metric} is {value}, outside the healthy band {low} to {high}"
-        for value in values
-        if value is None or not low <= value <= high
-    ]
+    outside = [value for value in values if value is None or not low <= value <= high]
+    return [f"{metric} is {value}, outside the healthy band {low} to {high}" for value in outside]

@@ -126,9 +126,8 @@ def check(
     keys = {place: key_of(trial) for place, trial in work.items()}
     older: dict[Place, str] = {}
     if not (backlog or fresh):
-        older = {
-            place: _entry(place)["key"] for place, key in keys.items() if _stands(place, key) and not _same(place, key)
-        }
+        stale = [place for place, key in keys.items() if _stands(place, key) and not _same(place, key)]
+        older = {place: _entry(place)["key"] for place in stale}
         keys |= older
     results = {} if fresh else {place: cached for place in work if (cached := _known(place, keys[place]))}
     missing = [place for place in work if place not in results]
@@ -158,10 +157,8 @@ def check(
 def work_of(name: str) -> dict[Place, Trial]:
     """Return everything that is proved for an exercise, under its place in the ledger."""
     exercise = load(name)
-    work = {
-        (name, trial.kind, trial.name): trial
-        for trial in [*exercise.kind.trials(exercise), *exercise.kind.seen(exercise)]
-    }
+    trials = [*exercise.kind.trials(exercise), *exercise.kind.seen(exercise)]
+    work = {(name, trial.kind, trial.name): trial for trial in trials}
     for end in another.ends(exercise):
         work |= {(name, trial.kind, f"{end.name} {trial.name}".rstrip()): trial for trial in end.kind.of_an_end(end)}
     return work
@@ -178,13 +175,12 @@ def prove_one(trial: Trial) -> Result:
 def key_of(trial: Trial) -> str:
     """Return the key of all that a trial's result depends on."""
     exercise = load(trial.exercise)
+    scenario = exercise.scenario
     if trial.kind in SEEN:
         return SEEN[trial.kind][1](exercise)
     how = (exercise.seeds, exercise.seconds, about(exercise), *exercise.kind.claims(exercise))
     wording = code_of("bugzoo.diagnostics.causes:says") if exercise.trap else ""
-    return code.keyed(
-        (trial.source, trial.diagnosis, conditions(exercise.scenario), how), (wording, *judged_by(exercise.scenario))
-    )
+    return code.keyed((trial.source, trial.diagnosis, conditions(scenario), how), (wording, *judged_by(scenario)))
 
 
 def _cached(key: str) -> str:

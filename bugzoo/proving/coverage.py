@@ -34,17 +34,12 @@ def lacking() -> list[str]:
     """
     waits = ledger.waiting()
     faults = catalogue.catalogue().values()
-    sentences = [text for fault in faults if not standing.stands(fault) for text in of_fault(fault)]
+    settled = [fault.id for fault in faults if standing.stands(fault)]
+    sentences = [text for fault in faults if fault.id not in settled for text in of_fault(fault)]
     with code.about_alone():
         sentences += [*_controls(), *_exercises()]
     sentences += _left_over()
-    waits -= {
-        name
-        for fault in faults
-        if standing.stands(fault)
-        for name in waits
-        if is_about(name, fault.id) and not _is_proved(name)
-    }
+    waits -= {name for name in waits if any(is_about(name, fault) for fault in settled) and not _is_proved(name)}
     held = {name for name in waits for text in sentences if is_about(text, name)}
     remaining = [text for text in sentences if not any(is_about(text, name) for name in held)]
     return remaining + [f"proofs/waiting.txt: {name} is proved or unknown; delete the line" for name in waits - held]
@@ -59,10 +54,8 @@ def _is_proved(name: str) -> bool:
 
 def _controls() -> Iterator[str]:
     for program in programs.names():
-        key = {"full": control_about(program)}
-        yield from lacks(
-            f"healthy {program}", ledger.read("programs", program), key, f"bugzoo verify --program {program}"
-        )
+        entry, key = ledger.read("programs", program), {"full": control_about(program)}
+        yield from lacks(f"healthy {program}", entry, key, f"bugzoo verify --program {program}")
 
 
 def _exercises() -> Iterator[str]:
@@ -101,12 +94,6 @@ def sample(count: int, seed: int, progress: Callable[[int, int], None] | None = 
         problems += [f"{what}: {text}" for text in again()]
         repeated.append(what)
     return repeated, problems
-
-
-def samples() -> Iterator[tuple[str, Again]]:
-    """Yield (what, function that repeats it and returns the differences) for every entry that `sample` may draw."""
-    for of in KINDS:
-        yield from of()
 
 
 def _ranked(some: Iterable[tuple[str, Again]], seed: int) -> list[tuple[str, Again]]:

@@ -61,21 +61,16 @@ def said(case: Scenario) -> tuple[Any, ...]:
 def judge(case: Scenario, both: Sequence[Result], alone: Sequence[Result], mended: Sequence[Result]) -> list[str]:
     """Return sentences on the results of matched seeds. `alone`: the fault alone; `mended`: the decoy alone."""
     [(fault, _)] = case.specs
-    sentences = (
-        []
-        if marks(case)
-        else [f"{case.decoy} adds nothing to the program, so a grader cannot see whether it is still there"]
-    )
+    idle = f"{case.decoy} adds nothing to the program, so a grader cannot see whether it is still there"
+    sentences = [] if marks(case) else [idle]
     for side, results in (("with fault and decoy", both), ("with the decoy taken away", alone)):
         for text in fault.evidence:
             holds = [parse(text).holds(result) for result in results]
             if not all(holds):
                 sentences.append(f"{side}, `{text}` holds on {sum(holds)} of {len(holds)} seeds{_shown(results, text)}")
     for seed, decoyed, other, healthy in zip(SEEDS, both, alone, mended, strict=True):
-        if differs := sorted(_alarms(decoyed) ^ _alarms(other)):
-            sentences.append(
-                f"seed {seed}: {', '.join(differs)} fires either with the decoy or without it, not in both"
-            )
+        if alarms := sorted(_alarms(decoyed) ^ _alarms(other)):
+            sentences.append(f"seed {seed}: {', '.join(alarms)} fires either with the decoy or without it, not in both")
         if still := sorted(_alarms(healthy)):
             sentences.append(f"seed {seed}: with the fault repaired and the decoy left, {', '.join(still)} fires")
     return [*sentences, *_outside(case, mended), *_better(case, both, alone, mended)]

@@ -86,9 +86,8 @@ def key_of(exercise: Exercise) -> str:
     """Return the key of all that the proof depends on: programs, recording, answers, and the code that measures."""
     place = recordings.path(exercise.name)
     recording = place.read_text(encoding="utf-8") if place.is_file() else ""
-    by = code_of(
-        "bugzoo.grading.kinds.five.recordings:measured", "bugzoo.grading.kinds.five.answers:grade", without=code.TEXTS
-    )
+    room = "bugzoo.grading.kinds.five"
+    by = code_of(f"{room}.recordings:measured", f"{room}.answers:grade", without=code.TEXTS)
     about = (texts(exercise), recording, fives.broken(exercise), exercise.points, exercise.about_fault[0].evidence)
     return code.keyed(about, (by, code.core()))
 
@@ -98,11 +97,8 @@ def prove(exercise: Exercise) -> dict[str, Any]:
     if not recordings.path(exercise.name).is_file():
         return {"problems": [f"{exercise.name} has no recording; type `bugzoo exercises record`"], "outside": []}
     problems = [*stale(exercise), *of_runs(exercise, trained(exercise)), *of_answers(exercise)]
-    readings = fives.truth(exercise).telling
-    return {
-        "problems": problems,
-        "outside": [f"{view}: {label}" for view, labels in readings.items() for label in labels],
-    }
+    outside = [f"{view}: {label}" for view, labels in fives.truth(exercise).telling.items() for label in labels]
+    return {"problems": problems, "outside": outside}
 
 
 def stale(exercise: Exercise) -> list[str]:
@@ -121,24 +117,19 @@ def of_runs(exercise: Exercise, made: list[Run]) -> list[str]:
         if place != bad and alarms:
             problems.append(f"run {place} is healthy, and {', '.join(alarms)} raised an alarm")
         if place == bad:
-            numbers = {
-                name: measured.numbers for name in diagnostics.names() if (measured := run.readings[f"{JUDGED}{name}"])
-            }
+            readings = {name: run.readings[f"{JUDGED}{name}"] for name in diagnostics.names()}
+            numbers = {name: reading.numbers for name, reading in readings.items() if reading}
             result = {"outcome": run.outcome, "metrics": run.trace.metrics, "numbers": numbers}
             missing = [text for text in exercise.about_fault[0].evidence if not parse(text).holds(result)]
             problems += [f"run {place} is broken and does not show {text}" for text in missing]
     now, recorded = tuple(map(_seen, made)), recordings.recording(exercise.name)
-    problems += [
-        f"run {place} differs from its recording" for place, differs in enumerate(_apart(now, recorded), 1) if differs
-    ]
+    problems += [f"run {place} differs from its recording" for place in _apart(now, recorded)]
     if bad:
         measured, other = fives.telling(now, bad), fives.telling(recorded, bad)
-        problems += (
-            []
-            if measured == other
-            else [f"the readings that tell are {sorted(measured)}, in the recording {sorted(other)}"]
-        )
-        problems += [] if measured else ["no reading tells which run is broken"]
+        if measured != other:
+            problems.append(f"the readings that tell are {sorted(measured)}, in the recording {sorted(other)}")
+        if not measured:
+            problems.append("no reading tells which run is broken")
     return problems
 
 
@@ -146,10 +137,12 @@ def _seen(run: Run) -> Recorded:
     return Recorded(tuple(run.trace.loss.tolist()), run.trace.metrics, run.readings)
 
 
-def _apart(now: tuple[Recorded, ...], kept: tuple[Recorded, ...]) -> Iterator[bool]:
-    for first, other in zip(now, kept, strict=True):
+def _apart(now: tuple[Recorded, ...], kept: tuple[Recorded, ...]) -> Iterator[int]:
+    """Yield the numbers of the runs whose losses differ from the recorded ones."""
+    for place, (first, other) in enumerate(zip(now, kept, strict=True), 1):
         same = len(first.losses) == len(other.losses)
-        yield not same or abs(fmean(first.losses) - fmean(other.losses)) > NEAR * abs(fmean(other.losses))
+        if not same or abs(fmean(first.losses) - fmean(other.losses)) > NEAR * abs(fmean(other.losses)):
+            yield place
 
 
 def of_answers(exercise: Exercise) -> list[str]:

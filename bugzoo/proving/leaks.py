@@ -74,14 +74,13 @@ def in_files(exercise: Exercise) -> list[str]:
     sentences += [f"the recording says {name!r}" for name in sorted(names(exercise)) if name in recorded]
     cells = json.loads(text)
     head = "" if not exercise.kind.program else exercise.handed_out.split('"""')[1]
-    ticket = exercise.scenario.ticket
     for place, wording in {
         "title": exercise.title,
         "story": exercise.story,
         "file's name": exercise.name,
         "program's docstring": head,
         "metadata": json.dumps([cells["metadata"], *(cell["metadata"] for cell in cells["cells"])]),
-        "ticket": ticket,
+        "ticket": exercise.scenario.ticket,
     }.items():
         for word in sorted(words(exercise) & _words(wording)):
             sentences.append(f"the {place} says {word!r}")
@@ -99,17 +98,12 @@ def in_outputs(exercise: Exercise, outputs: list[dict[str, Any]]) -> list[str]:
 
 def in_groups(text: str) -> list[str]:
     """Return sentences on what the output of a repair before the diagnosis tells besides its status and groups."""
-    sentences = [
-        f"the repair before the diagnosis does not say {phrase!r}" for phrase in GROUPS.values() if phrase not in text
-    ]
-    sentences += [
-        f"the repair before the diagnosis says the number {phrase}" for phrase in re.findall(r"\d[\d.]*", text)
-    ]
+    repair = "the repair before the diagnosis"
+    sentences = [f"{repair} does not say {phrase!r}" for phrase in GROUPS.values() if phrase not in text]
+    sentences += [f"{repair} says the number {phrase}" for phrase in re.findall(r"\d[\d.]*", text)]
     names = {text for name in diagnostics.names() for text in (name, title(name))} | set(TITLES.values())
     names -= {title for title in names if any(title in phrase for phrase in GROUPS.values())}
-    return sentences + [
-        f"the repair before the diagnosis names {phrase!r}" for phrase in sorted(names) if phrase in text
-    ]
+    return sentences + [f"{repair} names {phrase!r}" for phrase in sorted(names) if phrase in text]
 
 
 def prove(exercise: Exercise) -> dict[str, Any]:

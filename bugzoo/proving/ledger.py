@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import bugzoo
-from bugzoo.files import write_atomic
+from bugzoo.files import read_json, write_atomic
 from bugzoo.plain import plain as as_json
 
 Entry = dict[str, Any]
@@ -44,12 +44,7 @@ def ours(fault_id: str) -> bool:
 
 def read(kind: str, name: str) -> Entry:
     """Return an entry; {} if it is missing or cannot be read."""
-    place = home()
-    try:
-        entry = json.loads((place / kind / f"{name}.json").read_text(encoding="utf-8")) if place else {}
-    except (OSError, ValueError):
-        return {}
-    return entry if isinstance(entry, dict) else {}
+    return read_json((home() or Path("nowhere")) / kind / f"{name}.json")
 
 
 def write(kind: str, name: str, entry: Entry) -> None:
@@ -74,10 +69,7 @@ def waiting(place: Path | None = None) -> set[str]:
 
 def healthy_scripts() -> dict[str, dict[str, int]]:
     """Return instrument -> {"scripts", "applied", "fired"} on healthy scripts in other styles; empty without a ledger."""
-    try:
-        return json.loads(((home() or Path("nowhere")) / "healthy_scripts.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    return read_json((home() or Path("nowhere")) / "healthy_scripts.json")
 
 
 def newer(old: Entry, new: Entry) -> Entry:

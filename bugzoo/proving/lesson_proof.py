@@ -5,7 +5,7 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -22,6 +22,7 @@ from bugzoo.files import write_atomic
 from bugzoo.plain import plain
 from bugzoo.proving import ledger, lesson_key, opened
 from bugzoo.proving.lesson_key import proved
+from bugzoo.proving.notebook_run import client_of
 from bugzoo.running.job import THREADS
 
 _NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
@@ -62,16 +63,14 @@ def read_through(lesson: Lesson) -> list[str]:
                     f"{lesson.where(cell)}: {number} has no proof: write {{{number} = name}}, and measure `name` in a proof cell"
                 )
         if cell.kind in ("code", "task", "solution"):
-            defined, used = names_of(cell.text)
+            (defined, used), where = names_of(cell.text), lesson.where(cell)
             for name in sorted(defined & set(bound)):
-                problems.append(f"{lesson.where(cell)}: {name} is bound here and in {lesson.where(bound[name])}")
+                problems.append(f"{where}: {name} is bound here and in {lesson.where(bound[name])}")
             for name in sorted(used & set(bound) - defined):
-                problems.append(
-                    f"{lesson.where(cell)}: {name} comes only from a proof cell, which the learner does not get"
-                )
+                problems.append(f"{where}: {name} comes only from a proof cell, which the learner does not get")
             for name in re.findall(rf'lab\.case\("{lesson.number}/(\w+)"', cell.text):
                 if name not in lesson.cases:
-                    problems.append(f"{lesson.where(cell)}: there is no [case] {name}")
+                    problems.append(f"{where}: there is no [case] {name}")
     return problems + _unseen(lesson) + _without_device(lesson) + _loose_ends(lesson)
 
 
@@ -115,11 +114,8 @@ def _loose_ends(lesson: Lesson) -> list[str]:
         behind = "\n".join(later.text for later in lesson.cells[number:] if later.kind == "code")
         if cell.kind in REVEALED and not re.search(rf"\b{cell.name}\.reveal\(", behind):
             problems.append(f"{lesson.where(cell)}: no later cell has {cell.name}.reveal()")
-        if (
-            cell.kind == "task"
-            and f'{cell.name} = lab.try_out("{lesson.number}/{cell.name}", {cell.name})' not in behind
-        ):
-            call = f'{cell.name} = lab.try_out("{lesson.number}/{cell.name}", {cell.name})'
+        call = f'{cell.name} = lab.try_out("{lesson.number}/{cell.name}", {cell.name})'
+        if cell.kind == "task" and call not in behind:
             problems.append(f"{lesson.where(cell)}: no later cell has {call}")
     return problems
 
@@ -221,7 +217,6 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "", threads: int =
     `device`: run its programs there, and go on where a proof cell raises. Default: the CPU, up to the first error.
     `threads`: of the kernel, and of each worker that it starts.
     """
-    from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     from bugzoo import notebooks
@@ -244,15 +239,8 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "", threads: int =
         setup["BUGZOO_SALT"] = ""  # a proof draws the same held-out examples everywhere
         setup[VARIABLE] = device or CPU
         with patch.dict(os.environ, setup):
-            client = NotebookClient(
-                book,
-                timeout=SECONDS,
-                kernel_name="python3",
-                extra_arguments=["--IPKernelApp.log_level=40"],
-                resources={"metadata": {"path": folder}},
-            )
             try:
-                client.execute()
+                client_of(book, folder, SECONDS).execute()
             except CellExecutionError:
                 return Ran([*_raised(lesson, book, proofs), *_failure(lesson, book, proofs)], {}, {}, {})
             except (CellTimeoutError, DeadKernelError) as error:
@@ -266,22 +254,25 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "", threads: int =
 def _seconds(cell: Any) -> float:
     """Return how long an executed cell took, from the times that nbclient notes; 0 for text."""
     noted = cell.metadata.get("execution", {})
-    times = [
-        datetime.fromisoformat(noted[name]) for name in ("iopub.execute_input", "shell.execute_reply") if name in noted
-    ]
+    ends = ("iopub.execute_input", "shell.execute_reply")
+    times = [datetime.fromisoformat(noted[name]) for name in ends if name in noted]
     return (times[1] - times[0]).total_seconds() if len(times) == 2 else 0.0
 
 
 def _raised(lesson: Lesson, book: Any, proofs: set[str]) -> list[str]:
     """Return what the proof cells that were allowed to raise have raised."""
     cells = {cell.key: cell for cell in lesson.cells}
-    outputs = [(cell.id, cell_output) for cell in book.cells if cell.id in proofs for cell_output in cell.outputs]
     return [
-        f"{lesson.where(cells[key])}: {cell_output.ename}: {cell_output.evalue}".rstrip(": ")
-        + f", at `{_line(cell_output)}`"
-        for key, cell_output in outputs
-        if cell_output.output_type == "error"
+        f"{lesson.where(cells[key])}: {error.ename}: {error.evalue}".rstrip(": ") + f", at `{_line(error)}`"
+        for key, error in _errors(book)
+        if key in proofs
     ]
+
+
+def _errors(book: Any) -> Iterator[tuple[str, Any]]:
+    """Yield (cell, error) for each error among the outputs of an executed notebook."""
+    for cell in book.cells:
+        yield from ((cell.id, output) for output in cell.get("outputs", ()) if output.output_type == "error")
 
 
 def _line(error: Any) -> str:
@@ -296,15 +287,10 @@ def _failure(lesson: Lesson, book: Any, without: Collection[str] = ()) -> list[s
 
     `without`: cells that may raise.
     """
-    failed = next(
-        cell
-        for cell in book.cells
-        if cell.id not in without and any(o.output_type == "error" for o in cell.get("outputs", ()))
-    )
-    error = next(output for output in failed.outputs if output.output_type == "error")
-    if failed.id == "claims":
+    failed, error = next((key, error) for key, error in _errors(book) if key not in without)
+    if failed == "claims":
         return error.evalue.splitlines()
-    source = next(cell for cell in lesson.cells if cell.key == failed.id)
+    source = next(cell for cell in lesson.cells if cell.key == failed)
     traceback = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback)).splitlines()
     return ["\n".join([f"{lesson.where(source)} raised {error.ename}", *traceback[-12:]])]
 

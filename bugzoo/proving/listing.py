@@ -31,9 +31,7 @@ def first_line(text: str | None) -> str:
 @cache
 def _faults() -> dict[str, Row]:
     """Return fault id -> all details. They are cached, because it takes a second to try each fault on each program."""
-    packs = [
-        (entry.name, Path(path)) for entry in entry_points(group="bugzoo.faults") for path in entry.load().__path__
-    ]
+    packs = [(pack.name, Path(path)) for pack in entry_points(group="bugzoo.faults") for path in pack.load().__path__]
     of_packs = [(name, str(file), file.read_bytes()) for name, path in packs for file in sorted(path.rglob("*.py"))]
     key = kept.key("faults", of_files(), version("ast-grep-py"), of_packs)
     if (details := kept.read(key)) is None:
@@ -48,17 +46,12 @@ def _fault(fault: faults.Fault) -> Row:
     return {
         "id": fault.id,
         "kind": "trap" if fault.trap else "fault",
-        "title": fault.title,
-        "level": fault.level,
-        "symptom": fault.symptom,
+        **_parts(fault, "title", "level", "symptom"),
         "programs": fits(fault),
         "plainest": plainest(fault),
         "params": {name: asdict(param) for name, param in fault.params.items()},
         "needs": fault.needs.to_json(),
-        **{
-            field: getattr(fault, field)
-            for field in ("report", "evidence", "effect", "why", "fix", "hints", "sources", "not_on")
-        },
+        **_parts(fault, "report", "evidence", "effect", "why", "fix", "hints", "sources", "not_on"),
         "look_alikes": [asdict(look_alike) for look_alike in fault.look_alikes],
         "edits": list(map(str, together(fault.edits))),
     }
@@ -100,9 +93,12 @@ def _contracts() -> list[Row]:
 
 
 def _contract(one: Any) -> Row:
-    return {"id": one.id, "kind": "contract", "title": one.demand, "calls": list(one.on)} | {
-        field: getattr(one, field) for field in ("given", "instead", "page", "breaks", "keeps", "wrong", "explains")
-    }
+    row = {"id": one.id, "kind": "contract", "title": one.demand, "calls": list(one.on)}
+    return row | _parts(one, "given", "instead", "page", "breaks", "keeps", "wrong", "explains")
+
+
+def _parts(item: object, *names: str) -> Row:
+    return {name: getattr(item, name) for name in names}
 
 
 KINDS = ("faults", "programs", "instruments", "exercises")

@@ -36,9 +36,7 @@ def pairs(fault: Fault) -> Iterator[Pair]:
 
 def wanted(pair: Pair) -> list[tuple[Any, frozenset[str]]]:
     """Return (job, instruments) of both sides: the first seed of both faults, as in their own cells."""
-    return [
-        (Scenario(pair.program, (fault_id,)).job(), frozenset(_instruments(claims))) for fault_id, claims in sides(pair)
-    ]
+    return [(Scenario(pair.program, (name,)).job(), frozenset(_instruments(claims))) for name, claims in sides(pair)]
 
 
 def sides(pair: Pair) -> list[tuple[str, tuple[str, ...]]]:

@@ -18,24 +18,22 @@ def run_notebook(text: str, seconds: int = 300) -> list[dict[str, Any]]:
     Raises asyncio.CancelledError once `worker.stop_all` was called: the cell that runs is interrupted, and cleans up.
     """
     import nbformat
-    from nbclient import NotebookClient
 
     book = nbformat.reads(text, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         setup = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "NBGRADER_EXECUTION": "validate", "BUGZOO_DEVICE": "cpu"}
         setup["BUGZOO_SALT"] = ""  # a proof draws the same held-out examples everywhere
         with patch.dict(os.environ, setup):
-            client = NotebookClient(
-                book,
-                timeout=seconds,
-                kernel_name="python3",
-                extra_arguments=["--IPKernelApp.log_level=40"],
-                resources={"metadata": {"path": folder}},
-            )
-            asyncio.run(_execute(client))
-    return [
-        {"cell": cell.id, "text": "\n".join(_texts(cell.outputs))} for cell in book.cells if cell.cell_type == "code"
-    ]
+            asyncio.run(_execute(client_of(book, folder, seconds)))
+    return [{"cell": cell.id, "text": _text(cell.outputs)} for cell in book.cells if cell.cell_type == "code"]
+
+
+def client_of(book: Any, folder: str, seconds: int) -> Any:
+    """Return the client that runs a notebook in `folder`, in its own kernel. `seconds`: time limit of a cell."""
+    from nbclient import NotebookClient
+
+    quiet, place = ["--IPKernelApp.log_level=40"], {"metadata": {"path": folder}}
+    return NotebookClient(book, timeout=seconds, kernel_name="python3", extra_arguments=quiet, resources=place)
 
 
 async def _execute(client: Any) -> None:
@@ -60,10 +58,10 @@ async def _execute(client: Any) -> None:
         await client.async_execute()
 
 
-def _texts(outputs: list[Any]) -> list[str]:
+def _text(outputs: list[Any]) -> str:
     texts = []
     for output in outputs:
         texts.append("".join(output.get("text", "")))
         texts += ["".join(value) for value in output.get("data", {}).values() if isinstance(value, str | list)]
         texts += [output.get("ename", ""), output.get("evalue", ""), *output.get("traceback", [])]
-    return [re.sub(r"\x1b\[[0-9;]*m", "", text) for text in texts if isinstance(text, str) and text]
+    return "\n".join(re.sub(r"\x1b\[[0-9;]*m", "", text) for text in texts if isinstance(text, str) and text)

@@ -145,13 +145,7 @@ class Told:
 
 
 def case_of(
-    cell: Cell,
-    device: str,
-    seeds: Sequence[int],
-    written: bool,
-    fresh: bool,
-    backlog: bool = True,
-    grade: bool = True,
+    cell: Cell, device: str, seeds: Sequence[int], written: bool, fresh: bool, backlog: bool = True, grade: bool = True
 ) -> CellCase | None:
     """Return the cell with its remaining work; None if it cannot run. Repairs are graded if the result is `written`.
 
@@ -159,36 +153,26 @@ def case_of(
     repairs are graded only if the cell is measured, or with `grade`.
     """
     fault = catalogue.load(cell.fault)
-    fault_device, believe = device_of(fault), written and not fresh
+    fault_device = device_of(fault)
+    believe = written and not fresh and device in (fault_device, "cpu")
     try:
         keys = keys_of(fault, cell.program)
         entry = ledger.read("faults", cell.fault).get("cells", {}).get(cell.program, {}) if written else {}
         looked: Sequence[int] = range(len(seeds))
-        if (
-            believe
-            and _same(entry.get("evidence"), keys["evidence"], backlog)
-            and not entry.get("problems")
-            and device in (fault_device, "cpu")
-        ):
+        if believe and _same(entry.get("evidence"), keys["evidence"], backlog) and not entry.get("problems"):
             _restore(cell, entry)
             looked = (0,) if not _same(entry.get("full"), keys["full"], backlog) and device == fault_device else ()
             if not backlog and not looked:
                 keys = {name: entry[name] for name in keys}  # it keeps the hash of the code that measured it
-        elif (
-            believe
-            and device in (fault_device, "cpu")
-            and _claims_alone(entry, keys, backlog)
-            and judge_written(cell, fault, entry)
-        ):
+        elif believe and _claims_alone(entry, keys, backlog) and judge_written(cell, fault, entry):
             cell.applied = cell.undone = True
             cell.outcomes, cell.fired, looked = entry["outcomes"], entry["fired"], ()
             keys = {"evidence": keys["evidence"], "full": entry["full"]}
         elif fault_device == "cuda" and device != "cuda":
             cell.skipped = "needs a CUDA device; run `bugzoo verify --device cuda` on a machine with one"
             return None
-        case = CellCase(
-            cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked, entry_before=entry
-        )
+        scenarios = _scenarios(cell, device, seeds) if looked else []
+        case = CellCase(cell, fault, scenarios, keys, looked, entry_before=entry)
         cell.not_graded = tried.impossible(fault, cell.program)
         case.gradable = written and device == "cpu" and not cell.not_graded
         if case.gradable:

@@ -36,17 +36,15 @@ def prove(exercise: Exercise) -> dict[str, Any]:
 
 def of_text(exercise: Exercise, source: str, healthy: bool) -> dict[str, Any]:
     """Return the same for one text of the program; a `healthy` one may show no number outside its usual range."""
-    names = [
-        view
-        for view in views.names()
-        if healthy or not views.reruns(view) or any(view in group for group in _telling(exercise))
-    ]
+    groups = _telling(exercise)
+    named = {view for group in groups for view in group}
+    names = [view for view in views.names() if healthy or not views.reruns(view) or view in named]
     readings = measured(names, source, exercise.scenario.ranks)
     outliers = {view: [row.label for row in views.outside(view, readings[view].numbers)] for view in names}
     outside = [f"{view}: {label}" for view, labels in outliers.items() for label in labels]
     if healthy:
         problems = [f"nothing is wrong, and {text!r} is outside its usual range" for text in outside]
     else:
-        missed = [group for group in _telling(exercise) if not any(outliers.get(view) for view in group)]
+        missed = [group for group in groups if not any(outliers.get(view) for view in group)]
         problems = [f"no number of {', '.join(group)} is outside its usual range" for group in missed]
     return {"problems": problems, "outside": outside}

@@ -14,7 +14,7 @@ from pathlib import Path
 from bugzoo import faults as catalogue
 from bugzoo import programs
 from bugzoo.faults.model import Fault
-from bugzoo.files import write_atomic
+from bugzoo.files import read_json, write_atomic
 from bugzoo.fingerprint import code_of
 from bugzoo.proving import code, ledger
 
@@ -43,19 +43,13 @@ def stands(fault: Fault) -> bool:
 def row(fault: Fault) -> str:
     """Return a fault's current row, whether it is stored or not."""
     faults = catalogue.catalogue()
-    files = [
-        _file_of(name) for name in (fault.id, *(look_alike.other for look_alike in fault.look_alikes)) if name in faults
-    ]
+    files = [_file_of(name) for name in (fault.id, *(like.other for like in fault.look_alikes)) if name in faults]
     return code.keyed((files, _common()), (_said(fault.id),))
 
 
 def rows() -> dict[str, str]:
     """Return fault -> its row, as committed; empty without a ledger."""
-    try:
-        entries = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return entries if isinstance(entries, dict) else {}
+    return read_json(_file())
 
 
 def write(found: dict[str, str], known: set[str]) -> None:

@@ -236,9 +236,7 @@ def grade_one(asked: Asked) -> Result:
 
 
 def grade_all(
-    cells: Sequence[Tried],
-    executor: Executor | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    cells: Sequence[Tried], executor: Executor | None = None, progress: Callable[[int, int], None] | None = None
 ) -> int:
     """Grade and store what is missing; return how many were graded. `progress(done, of)` counts submissions."""
     waiting = [(cell, key) for cell in cells for key in cell.missing()]

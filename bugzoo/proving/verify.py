@@ -205,9 +205,7 @@ def _write_down(cases: list[CellCase], controls: list[Control], alike: list[Told
     for fault in {case.fault.id: case.fault for case in cases if ledger.ours(case.fault.id)}.values():
         before = ledger.read("faults", fault.id)
         cells = {case.cell.program: case.entry() | {"with": by} for case in cases if case.fault.id == fault.id}
-        tests = {
-            comparison.apart.other: comparison.entry() for comparison in alike if comparison.pair.fault.id == fault.id
-        }
+        tests = {test.apart.other: test.entry() for test in alike if test.pair.fault.id == fault.id}
         merged = {
             "cells": _merged_cells(fault, before.get("cells", {}), cells),
             "look_alikes": _merged_pairs(fault, before.get("look_alikes", {}), tests),

@@ -1,5 +1,6 @@
 """Re-run a forward pass that crashed, or whose backward pass crashed, silently, and record what happens in it."""
 
+import contextlib
 import re
 import sys
 from typing import Any
@@ -26,13 +27,11 @@ def found(crash: Crashed) -> dict[str, Any]:
     Tensors that it saves for backward() and changes later are recorded. Buffers, modes and RNG states are restored.
     """
     findings: dict[str, Any] = {}
-    try:
+    with contextlib.suppress(Exception):  # a failed explanation must not raise
         if crash.failed is not None:
             findings["way"] = _way(crash.failed)
         if crash.before is not None:
             findings |= _changed(crash.before, crash.message)
-    except Exception:  # a failed explanation must not raise
-        pass
     return findings
 
 
@@ -47,18 +46,12 @@ def _way(failed: ModuleCall) -> list[list[str]]:
             outputs.append([names[module], describe(tensor)])
 
     leaves = [part for part in names if part is not root and not any(True for _ in part.children())]
-    handles = [part.register_forward_hook(note) for part in leaves]
-    args, kwargs = tree_map(
-        lambda one: one.clone() if isinstance(one, torch.Tensor) else one, (failed.args, failed.kwargs)
-    )
-    try:
+    args, kwargs = tree_map(lambda leaf: leaf.clone() if torch.is_tensor(leaf) else leaf, (failed.args, failed.kwargs))
+    with contextlib.suppress(Exception), contextlib.ExitStack() as hooks:
+        for part in leaves:
+            hooks.enter_context(part.register_forward_hook(note))
         with silent(), unchanged(root), torch.no_grad():
             root(*args, **kwargs)
-    except Exception:
-        pass
-    finally:
-        for handle in handles:
-            handle.remove()
     return outputs
 
 

@@ -80,16 +80,13 @@ def _by_function(run: Run, kept: Live, again: bool) -> Evaluated | None:
         return None
     functions = _own(parse(run.source).body)
     for evaluation in reversed(kept.evaluations):
-        if (
-            evaluation.again is None
-            or evaluation.name not in functions
-            or _closure(functions[evaluation.name], functions) & _left_out(kept)
-        ):
+        if evaluation.again is None or evaluation.name not in functions:
+            continue
+        if _closure(functions[evaluation.name], functions) & _left_out(kept):
             continue
         call = evaluation.again  # arguments are copied, so that a list such as a history stays unchanged
-        call = partial(
-            call.func, *map(_copied, call.args), **{name: _copied(value) for name, value in call.keywords.items()}
-        )
+        keywords = {name: _copied(value) for name, value in call.keywords.items()}
+        call = partial(call.func, *map(_copied, call.args), **keywords)
         try:
             return look(evaluation.module, call, again)
         except NotApplicable:
@@ -109,11 +106,8 @@ def behind_training(source: str, left_out: Set[str]) -> ast.Module:
     if not source:
         raise NotApplicable("needs the script's source to run its evaluation again")
     body = parse(source).body
-    trains = [
-        place
-        for place, statement in enumerate(body)
-        if isinstance(statement, ast.For | ast.While) and "backward" in called(statement)
-    ]
+    loops = ((place, node) for place, node in enumerate(body) if isinstance(node, ast.For | ast.While))
+    trains = [place for place, node in loops if "backward" in called(node)]
     if not trains:
         raise NotApplicable("there is no training loop at the top level of the script")
     functions = _own(body)

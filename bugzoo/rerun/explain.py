@@ -62,14 +62,8 @@ def _made_by_update(trace: Trace, past: Past, event: Event, snapshot: Snapshot) 
             kind = type(past.moment.optimizers[index]).__name__ if before else "initial value"
             name = past.moment.parameters.name(parameter)
             event.step = max(before, 1)
-            event.data.update(
-                module=past.models.owner(parameter),
-                op=kind,
-                direction="update",
-                parameter=name,
-                file=None,
-                line=None,
-            )
+            module = past.models.owner(parameter)
+            event.data.update(module=module, op=kind, direction="update", parameter=name, file=None, line=None)
             return True
     return False
 

@@ -8,6 +8,8 @@ import torch
 from torch.nn.utils import clip_grad
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from bugzoo.rerun.restore import lent
+
 
 @contextlib.contextmanager
 def calls() -> Iterator[list[tuple[str, dict[str, Any]]]]:
@@ -30,15 +32,23 @@ def calls() -> Iterator[list[tuple[str, dict[str, Any]]]]:
     def value_clipped(parameters: Any, clip_value: Any, *args: Any, **kwargs: Any) -> Any:
         return _clipped(heard, "value", by_value, parameters, clip_value, *args, **kwargs)
 
-    handle = register_optimizer_step_pre_hook(lambda *_: heard.append(("step", {})))
-    torch.autograd.backward, clip_grad._clip_grads_with_norm_ = listening, norm_clipped  # pyright: ignore
-    clip_grad.clip_grad_value_ = torch.nn.utils.clip_grad_value_ = value_clipped
-    try:
+    def step(*_: Any) -> None:
+        heard.append(("step", {}))
+
+    with replaced(listening, norm_clipped, value_clipped), register_optimizer_step_pre_hook(step):
         yield heard
-    finally:
-        handle.remove()
-        torch.autograd.backward, clip_grad._clip_grads_with_norm_ = backward, by_norm  # pyright: ignore
-        clip_grad.clip_grad_value_ = torch.nn.utils.clip_grad_value_ = by_value
+
+
+@contextlib.contextmanager
+def replaced(backward: Any, norm_clipped: Any, value_clipped: Any) -> Iterator[None]:
+    """Put other functions in the place of torch's backward() and of its two gradient clippings, for the block."""
+    with (
+        lent(torch.autograd, "backward", backward),
+        lent(clip_grad, "_clip_grads_with_norm_", norm_clipped),
+        lent(clip_grad, "clip_grad_value_", value_clipped),
+        lent(torch.nn.utils, "clip_grad_value_", value_clipped),
+    ):
+        yield
 
 
 def _clipped(heard: list[Any], kind: str, clip: Any, parameters: Any, limit: Any, *args: Any, **kwargs: Any) -> Any:

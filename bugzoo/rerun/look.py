@@ -14,6 +14,7 @@ from torch.utils.data import DataLoader
 from bugzoo.errors import NotApplicable
 from bugzoo.rerun.budget import Budget, OutOfTime
 from bugzoo.rerun.model import main_output, quiet, tensors
+from bugzoo.rerun.restore import lent
 from bugzoo.rerun.silence import silent
 
 SECONDS = 5.0
@@ -115,9 +116,8 @@ def look(model: torch.nn.Module, call: Callable[[], Any], again: bool = False) -
             evaluation.inputs.append(inputs[0].detach().clone())
             evaluation.outputs.append(main_output(output).detach())
 
-    hook = model.register_forward_hook(called)
     try:
-        with quiet(model), _reading(evaluation), silent(), _Seen(evaluation):
+        with model.register_forward_hook(called), quiet(model), _reading(evaluation), silent(), _Seen(evaluation):
             if again:
                 torch.manual_seed(1)
             evaluation.returned = _numbers(call())
@@ -125,8 +125,6 @@ def look(model: torch.nn.Module, call: Callable[[], Any], again: bool = False) -
         pass
     except (Exception, SystemExit) as error:
         raise NotApplicable(f"its evaluation cannot be run again ({type(error).__name__}: {error})"[:200]) from None
-    finally:
-        hook.remove()
     if not evaluation.inputs:
         raise NotApplicable("no code after the training loop calls the model")
     return evaluation
@@ -147,8 +145,5 @@ def _reading(found: Evaluated) -> Iterator[None]:
         found.loaders.append(loader)
         return original(loader)
 
-    DataLoader.__iter__ = read  # type: ignore[method-assign]
-    try:
+    with lent(DataLoader, "__iter__", read):
         yield
-    finally:
-        DataLoader.__iter__ = original  # type: ignore[method-assign]

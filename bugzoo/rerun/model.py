@@ -1,7 +1,7 @@
 """Call a model again: alone, in train or eval mode, on copies of its arguments."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -28,16 +28,12 @@ def quiet(model: torch.nn.Module, training: bool = False) -> Iterator[torch.nn.M
     On CUDA, an embedding raises the IndexError that it raises on the CPU. A kernel's own assert would end the process's use of
     the device.
     """
-    tables = [layer for layer in model.modules() if isinstance(layer, torch.nn.Embedding) and layer.weight.is_cuda]
-    guards = [table.register_forward_pre_hook(check_indices) for table in tables]
-    try:
-        with unchanged(model), torch.no_grad():
-            for module in model.modules():
-                module.training = training
-            yield model
-    finally:
-        for guard in guards:
-            guard.remove()
+    with ExitStack() as guards, unchanged(model), torch.no_grad():
+        for module in model.modules():
+            module.training = training
+            if isinstance(module, torch.nn.Embedding) and module.weight.is_cuda:
+                guards.enter_context(module.register_forward_pre_hook(check_indices))
+        yield model
 
 
 def check_indices(table: torch.nn.Embedding, args: tuple[Any, ...]) -> None:

@@ -73,12 +73,8 @@ class Probe(TorchFunctionMode):
 
     def _enter(self, module: nn.Module, args: Any) -> None:
         if not self._stack and self.first is None and self.watching and _nan(_leaves(args)):
-            self.first = {
-                "module": self._name(module),
-                "op": "input",
-                "direction": "forward",
-                **place(sys._getframe(1)),
-            }
+            self.first = {"module": self._name(module), "op": "input", "direction": "forward"}
+            self.first |= place(sys._getframe(1))
         self._stack.append(module)
 
     def _leave(self, module: nn.Module, args: Any, output: Any) -> None:
@@ -112,12 +108,9 @@ class Probe(TorchFunctionMode):
         here = None
         if clean and out:
             nan, inf = _nan(out), _inf(out)
-            explicit = name.startswith(_FILLS) or any(
-                isinstance(a, float) and a - a != 0 for a in tree_leaves((args, kwargs))
-            )
-            if (nan and not had_nan and not (explicit and not had_inf)) or (
-                inf and not had_inf and not had_nan and not explicit
-            ):
+            numbers = (leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, float))
+            explicit = name.startswith(_FILLS) or any(number - number != 0 for number in numbers)
+            if not had_nan and ((nan and (had_inf or not explicit)) or (inf and not had_inf and not explicit)):
                 here = self._here(name)
                 self.first = {**here, "direction": "forward"}
             elif nan and had_nan:  # no earlier operation made it: it came in from outside
@@ -176,12 +169,8 @@ def _from_anomaly(node: Any) -> dict[str, Any]:
     lines = "".join(node.metadata.get("traceback_", ()))
     places = [m for m in re.findall(r'File "([^"]+)", line (\d+)', lines) if is_user_file(m[0])]
     file, line = places[-1] if places else (None, 0)
-    return {
-        "module": None,
-        "file": file,
-        "line": int(line) or None,
-        "code": linecache.getline(file or "", int(line)).strip(),
-    }
+    code = linecache.getline(file or "", int(line)).strip()
+    return {"module": None, "file": file, "line": int(line) or None, "code": code}
 
 
 def _nan(tensors: list[torch.Tensor]) -> bool:

@@ -106,12 +106,8 @@ def stepping_at(rate: float) -> Iterator[None]:
         for group, old in zip(optimizer.param_groups, before, strict=True):
             group["lr"] = old
 
-    hooks = [register_optimizer_step_pre_hook(lend), register_optimizer_step_post_hook(back)]
-    try:
+    with register_optimizer_step_pre_hook(lend), register_optimizer_step_post_hook(back):
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 class _Frozen:

@@ -79,6 +79,5 @@ def fresh(job: Job) -> tuple[Run, ...]:
         raise NotApplicable("the script runs in several processes at once")
     limits = replace(job.limits, seconds=4 * job.limits.seconds + 120)
     texts = [_ANEW.format(text=job.source + _TAIL, seed=seed) for seed in HASH_SEEDS]
-    return tuple(
-        run_many([replace(job, source=text, limits=limits, watch=False, closed=False) for text in texts], workers=2)
-    )
+    jobs = [replace(job, source=text, limits=limits, watch=False, closed=False) for text in texts]
+    return tuple(run_many(jobs, workers=2))

@@ -174,6 +174,5 @@ def _message(trace: Trace, step: int, info: dict[str, Any], faithful: bool, firs
     if first is None:
         return text + "Every operation's result was finite."
     where = f" ({first['file']}:{first['line']}: {first['code']})" if first.get("file") else ""
-    return (
-        text + f"The first result that is not finite: {first['op']}, {first['direction']}, in {first['module']}{where}."
-    )
+    text += f"The first result that is not finite: {first['op']}, {first['direction']}, in {first['module']}{where}."
+    return text

@@ -20,23 +20,9 @@ if TYPE_CHECKING:
     from bugzoo.running.worker import run_worker, stop_all, stopped_by
 
 __all__ = [
-    "Job",
-    "Limits",
-    "Reading",
-    "Run",
-    "connected",
-    "cool_down",
-    "preserved",
-    "run_all",
-    "run_here",
-    "run_job",
-    "run_many",
-    "run_worker",
-    "stop_all",
-    "stopped_and_resumed",
-    "stopped_by",
-    "warm_up",
-]
+    "Job", "Limits", "Reading", "Run", "connected", "cool_down", "preserved", "run_all", "run_here", "run_job", "run_many",
+    "run_worker", "stop_all", "stopped_and_resumed", "stopped_by", "warm_up",
+]  # fmt: skip
 
 _HOMES = {
     "connected": "cluster",

@@ -71,8 +71,13 @@ def enter(
     torch.set_num_threads(job.threads)
     if job.ranks > 1:
         return launch(folder, job, progress, asking)
+    return run_alone(folder, job, progress, Asking(*asking * 2) if asking else None)
+
+
+def run_alone(folder: Path, job: Job, progress: int, draw: Asking | None) -> int:
+    """Run the script of a job with one rank. Returns the exit code."""
     try:
-        run_script(folder, job, progress, rank=0, draw=Asking(*asking * 2) if asking else None)
+        run_script(folder, job, progress, rank=0, draw=draw)
     except (OSError, UserError) as error:  # its results cannot be written: the supervisor checks for a full disk
         print(f"The results could not be kept: {error}", file=sys.stderr)
         return 1

@@ -78,9 +78,8 @@ def isolate(folder: Path, mib: int, instead: Mapping[str, str] = NOTHING) -> int
     try:
         return _isolated(folder, mib, instead)
     except OSError as error:
-        raise IsolationError(
-            f"The sandbox cannot be set up here: {error.filename or 'a step'} failed ({error.strerror})."
-        ) from None
+        step = error.filename or "a step"
+        raise IsolationError(f"The sandbox cannot be set up here: {step} failed ({error.strerror}).") from None
 
 
 def _isolated(folder: Path, mib: int, instead: Mapping[str, str]) -> int:
@@ -141,9 +140,8 @@ def _new_root(folder: Path, mib: int, nobody: bool, instead: Mapping[str, str]) 
     mounts.mount("proc", str(root / "proc"), "proc", mounts.NOSUID | mounts.NODEV)
     place = _own_place(folder, root, mib, nobody)
     (root / "old").mkdir()
-    mounts.check(
-        mounts.libc.syscall(seccomp.number("pivot_root"), str(root).encode(), str(root / "old").encode()), "pivot_root"
-    )
+    new, old = str(root).encode(), str(root / "old").encode()
+    mounts.check(mounts.libc.syscall(seccomp.number("pivot_root"), new, old), "pivot_root")
     os.chdir("/")
     mounts.check(mounts.libc.umount2(b"/old", mounts.DETACH), "umount")
     os.rmdir("/old")
@@ -189,11 +187,8 @@ def visible() -> list[Path]:
     system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"]
     system += [f"/etc/{name}" for name in ("ld.so.cache", "passwd", "group", "hosts", "nsswitch.conf", "localtime")]
     here = str(Path(bugzoo.__file__).parent.parent)
-    python = {
-        sys.prefix,
-        sys.base_prefix,
-        *(path for path in sys.path if path.endswith(("site-packages", "dist-packages"))),
-    }
+    packages = (path for path in sys.path if path.endswith(("site-packages", "dist-packages")))
+    python = {sys.prefix, sys.base_prefix, *packages}
     # a bugzoo inside site-packages is covered below, so that only its visible packages show
     chosen: list[Path] = []
     for place in sorted(Path(path) for path in {*system, *python}):

@@ -37,7 +37,7 @@ class Keeper:
 
     def __init__(self, folder: Path, second: Path | None) -> None:
         self.folder = folder
-        self.places = {one.name.partition("-")[0]: one for one in uppers(folder / LAYERS, second)}
+        self.places = _by_layer(folder, second)
         self.lowers: dict[str, str] = json.loads((folder / SAID).read_text(encoding="utf-8"))["lowers"]
         self.positions = [(one, place) for one in flush_open() if (place := _position(one)) is not None]
         self.there = self._copy(self._files())
@@ -77,9 +77,8 @@ class Keeper:
 
     def _files(self) -> dict[tuple[str, str], Path]:
         """Return (layer, path in it) -> file in the layer's upper folder."""
-        return {
-            (name, str(file.relative_to(upper))): file for name, upper in self.places.items() for file in plain(upper)
-        }
+        files = [(name, top, file) for name, top in self.places.items() for file in plain(top)]
+        return {(name, str(file.relative_to(top))): file for name, top, file in files}
 
     def _stamps(self) -> dict[tuple[str, str], tuple[int, int]]:
         statuses = {key: file.lstat() for key, file in self._files().items()}
@@ -96,6 +95,11 @@ class Keeper:
     def _seen(self, key: tuple[str, str]) -> Path:
         """Return the path under which the script sees the file."""
         return Path(self.lowers[key[0]]) / key[1]
+
+
+def _by_layer(folder: Path, second: Path | None) -> dict[str, Path]:
+    """Return layer -> its upper folder."""
+    return {upper.name.partition("-")[0]: upper for upper in uppers(folder / LAYERS, second)}
 
 
 def _position(one: Any) -> int | None:
@@ -119,12 +123,8 @@ def copy_out(folder: Path, second: Path | None, cwd: Path, out: Path) -> int:
     For a script that was stopped from outside, these are the files that it had written so far.
     """
     lowers = json.loads((folder / SAID).read_text(encoding="utf-8"))["lowers"]
-    saved = {entry.name: entry for entry in (folder / KEPT).iterdir()} if (folder / KEPT).is_dir() else None
-    places = (
-        saved
-        if saved is not None
-        else {entry.name.partition("-")[0]: entry for entry in uppers(folder / LAYERS, second)}
-    )
+    saved = folder / KEPT
+    places = {entry.name: entry for entry in saved.iterdir()} if saved.is_dir() else _by_layer(folder, second)
     count = 0
     for name, place in places.items():
         for file in plain(place):

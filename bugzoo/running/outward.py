@@ -155,10 +155,8 @@ def connections(alone: bool = True) -> Iterator[tuple[int, str]]:
                     addresses.add(connection.getsockname())
                     peers.append((handle, connection.getpeername()))
     for handle, peer in peers:
-        here = peer in addresses or (
-            not alone and isinstance(peer, tuple) and peer[0] in ("127.0.0.1", "::1", "::ffff:127.0.0.1")
-        )
-        if not here and leads_out(peer):
+        loopback = not alone and isinstance(peer, tuple) and peer[0] in ("127.0.0.1", "::1", "::ffff:127.0.0.1")
+        if peer not in addresses and not loopback and leads_out(peer):
             yield handle, str(peer)
 
 

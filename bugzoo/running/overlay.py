@@ -145,9 +145,8 @@ def cover(own: Path, layers: Path, other: Path | None, mark: str = "") -> dict[s
         except OSError as error:
             refused[layer.lower] = error.strerror or "refused"
     if len(refused) == len(laid):
-        raise OverlayError(
-            "no overlay can be mounted here" + "".join(f" ({why})" for why in list(refused.values())[:1])
-        )
+        why = "".join(f" ({why})" for why in list(refused.values())[:1])
+        raise OverlayError(f"no overlay can be mounted here{why}")
     for path, handle in sockets:
         with contextlib.suppress(OSError):
             mounts.mount(f"/proc/self/fd/{handle}", path, "", mounts.BIND)
@@ -156,12 +155,8 @@ def cover(own: Path, layers: Path, other: Path | None, mark: str = "") -> dict[s
     lost = sorted({*parts, *refused})
     for place in {_mount_of(folder, there) for folder in lost}:
         _lock(place)
-    for handle in (
-        job,
-        *(h for _, h in bases),
-        *(h for _, h in sockets),
-        *(h for layer in laid for h in layer.handles),
-    ):
+    layers_open = (handle for layer in laid for handle in layer.handles)
+    for handle in (job, *(handle for _, handle in (*bases, *sockets)), *layers_open):
         os.close(handle)
     locked = [folder for folder in lost if folder != "/" and not any(folder.startswith(f"{other}/") for other in lost)]
     return {"lowers": {layer.name: layer.lower for layer in laid}, "read_only": locked}

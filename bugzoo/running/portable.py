@@ -220,7 +220,7 @@ class _Watch:
         if now - self.looked < every:
             return
         self.looked = now
-        self.members = _family(self.process.pid)
+        self.members = processes.below(self.process.pid)
         self.used = max(self.used, processes.shares([member.pid for member in self.members])[0])
         if self.begun:
             self.peak = max(self.peak, self._resident() - self.base)
@@ -239,14 +239,12 @@ class _Watch:
                 os.kill(pid, signal.SIGINT)
         deadline = time.monotonic() + (1.0 if self.job.ranks > 1 else GRACE)
         results = [self.folder / f"result-{rank}.json" for rank in range(self.job.ranks)]
-        while (
-            self.process.poll() is None and time.monotonic() < deadline and not all(path.exists() for path in results)
-        ):
+        while self.process.poll() is None and time.monotonic() < deadline and not all(map(Path.exists, results)):
             self._turn(watched, 0.03)
 
     def _ranks(self) -> list[int]:
         """Process ids of the ranks, in order: those that they wrote down and that are ours."""
-        family = {process.pid for process in _family(self.process.pid)}
+        family = {process.pid for process in processes.below(self.process.pid)}
         pids = []
         for path in sorted(self.folder.glob("rank-*.pid")):
             with contextlib.suppress(OSError, ValueError):
@@ -267,16 +265,9 @@ class _Watch:
         return stacks
 
 
-def _family(pid: int) -> list[psutil.Process]:
-    with contextlib.suppress(psutil.Error):
-        top = psutil.Process(pid)
-        return [top, *top.children(recursive=True)]
-    return []
-
-
 def _end(process: subprocess.Popen[bytes]) -> int:
     """Kill what is left of a run, and return its exit code (negative: the signal that ended it)."""
-    for member in _family(process.pid)[::-1] if process.poll() is None else []:
+    for member in processes.below(process.pid)[::-1] if process.poll() is None else []:
         with contextlib.suppress(psutil.Error):
             member.kill()
     with contextlib.suppress(OSError):

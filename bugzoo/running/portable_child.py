@@ -40,11 +40,9 @@ def enter(folder: Path, cwd: str, path: list[str]) -> int:
     """Become the script's process: own streams, own seeds, the caller's paths."""
     import torch
 
-    from bugzoo.errors import UserError
-    from bugzoo.running.child import fresh_seeds
+    from bugzoo.running.child import fresh_seeds, run_alone
     from bugzoo.running.elastic import launch
     from bugzoo.running.job import WORK, Job
-    from bugzoo.running.script import run_script
 
     job = Job.load(folder)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -63,12 +61,7 @@ def enter(folder: Path, cwd: str, path: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if job.ranks > 1:
         return launch(folder, job, progress, [])
-    try:
-        run_script(folder, job, progress, rank=0, draw=open_draw(folder, 0))
-    except (OSError, UserError) as error:
-        print(f"The results could not be kept: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return run_alone(folder, job, progress, open_draw(folder, 0))
 
 
 def open_progress(folder: Path) -> int:

@@ -265,9 +265,8 @@ class Supervisor:
             unread, failed = handed.look(self.job, self.place, self.folder)
             trouble = trouble or failed
         if full and not self.job.isolated and not all(path.exists() for path in self._results(self.folder)):
-            trouble = (
-                trouble or f"The temporary folder {self.folder.parent} is full: the results could not be kept there."
-            )
+            place = self.folder.parent
+            trouble = trouble or f"The temporary folder {place} is full: the results could not be kept there."
         for draw in self.draws.values():
             if draw.broken:
                 unread[str(draw.rank)] = f"{draw.broken}."

@@ -148,9 +148,8 @@ def collect(job: Job, folder: Path, account: Account) -> Run:
             run.trace.outcome, run.trace.error = ranks[bad[0]].outcome, ranks[bad[0]].trace.error
     for part in ("after", "export"):
         if part in run.trace.error and not job.quiet and run.outcome != "stopped":
-            warnings.warn(
-                f"Job.{part} failed in the worker:\n{run.trace.error.get(part)}", RuntimeWarning, stacklevel=3
-            )
+            why = run.trace.error.get(part)
+            warnings.warn(f"Job.{part} failed in the worker:\n{why}", RuntimeWarning, stacklevel=3)
     return run
 
 

@@ -25,10 +25,8 @@ class AttentionSums(AttentionRows):
     def _used(self, weights: torch.Tensor, masked: bool) -> None:
         super()._used(weights, masked)
         if weights.ndim >= 2 and weights.shape[-1] >= 2:
-            sums = (
-                weights.detach().float().sum(-1).flatten(0, -2) if weights.ndim > 2 else weights.float().sum(-1)[None]
-            )
-            self.sums.append(sums.cpu())
+            sums = weights.detach().float().sum(-1)
+            self.sums.append((sums.flatten(0, -2) if weights.ndim > 2 else sums[None]).cpu())
 
 
 def means(attention: AttentionSums) -> list[list[float]]:

@@ -13,12 +13,8 @@ ROOM = 1.22
 
 def known(numbers: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, float]:
     """Return name -> number, for the names whose number was measured."""
-    measured = {name: numbers.get(key) for name, key in sources.items()}
-    return {
-        name: float(number)
-        for name, number in measured.items()
-        if isinstance(number, int | float) and math.isfinite(number)
-    }
+    pairs = ((name, numbers.get(key)) for name, key in sources.items())
+    return {name: float(x) for name, x in pairs if isinstance(x, int | float) and math.isfinite(x)}
 
 
 def bars(

@@ -1,7 +1,7 @@
 """Shared by the pictures of views: axes with units, one line a tensor, names that fit. Drawn from numbers only."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,12 +48,15 @@ def points(ax: Any, values: Sequence[float], label: str, place: int) -> bool:
     return True
 
 
-def decades(ax: Any, values: Sequence[float]) -> None:
-    """Show at least three decades on a logarithmic axis, which would exaggerate small differences otherwise."""
+def decades(set_limits: Callable[[float, float], Any], values: Iterable[float]) -> None:
+    """Show at least three decades on a logarithmic axis, which would exaggerate small differences otherwise.
+
+    `set_limits`: `set_xlim` or `set_ylim` of the axes.
+    """
     positives = [value for value in values if math.isfinite(value) and value > 0]
     if positives:
         low, high = min(positives), max(positives)
-        ax.set_ylim(min(low / 2, high / 500), max(high * 2, low * 500))
+        set_limits(min(low / 2, high / 500), max(high * 2, low * 500))
 
 
 def tensor_names(ax: Any, names: Sequence[str]) -> None:

@@ -41,9 +41,8 @@ def add_failure(numbers: "Numbers", run: Run) -> None:
         kind = str(module.get("repr", ""))
         numbers.failed = f"{module['name']} {kind}" if module["name"] != kind else kind
         numbers.failed_given = ", ".join(module.get("given", [])[:3])
-        numbers.failed_weights = ", ".join(
-            f"{name} {tuple(shape)}".replace(",)", ")") for name, shape in module.get("parameters", [])[:3]
-        )
+        weights = module.get("parameters", [])[:3]
+        numbers.failed_weights = ", ".join(f"{name} {tuple(shape)}".replace(",)", ")") for name, shape in weights)
     if re.search(MESSAGES, str(error.get("message") or "")):
         places = placed(run)
         tensors = [*places.strays, *places.batch, *places.weights][:MOST]

@@ -126,9 +126,8 @@ def loaders(numbers: "Numbers", run: Run) -> None:
     """Add how many of the script's loaders its text never names again."""
     names = run.namespace or live(run).namespace
     dataloaders = {name for name, value in names.items() if isinstance(value, DataLoader)}
-    used = {
-        node.id for node in ast.walk(parse(run.source)) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
+    words = (node for node in ast.walk(parse(run.source)) if isinstance(node, ast.Name))
+    used = {word.id for word in words if isinstance(word.ctx, ast.Load)}
     if not dataloaders:
         raise NotApplicable("the script has no DataLoader among its variables")
     numbers.unread = float(len(dataloaders - used))

@@ -77,9 +77,8 @@ def by_position(model: Any, arguments: Call, place: int, out: torch.Tensor, time
         strip = [math.nan if change is None else float(change.mean()) for change in columns]
         return Positions(float(end), float(size), strip=strip)
     rows = [math.nan] * min(size, POSITIONS)
-    table = [
-        rows if change is None else [*change.flatten(1).mean(1).tolist(), *rows][: len(rows)] for change in columns
-    ]
+    filled = (rows if change is None else [*change.flatten(1).mean(1).tolist(), *rows] for change in columns)
+    table = [column[: len(rows)] for column in filled]
     return Positions(float(end), float(size), map=_rounded(zip(*table, strict=True)))
 
 

@@ -15,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 from bugzoo.diagnostics._tools import column
 from bugzoo.rerun.body import again
 from bugzoo.rerun.model import main_output
+from bugzoo.rerun.restore import lent
 from bugzoo.running.result import Run
 from bugzoo.watching.graph import LOSSES, nodes
 
@@ -119,13 +120,8 @@ def _heard(call: LossCall, model: torch.nn.Module) -> Iterator[None]:
             call.reduced = _reduced(tensors)
         return backward(tensors, *args, **kwargs)
 
-    handle = model.register_forward_hook(forward)
-    torch.autograd.backward = backwards  # pyright: ignore
-    try:
+    with model.register_forward_hook(forward), lent(torch.autograd, "backward", backwards):
         yield
-    finally:
-        handle.remove()
-        torch.autograd.backward = backward  # pyright: ignore
 
 
 def _reduced(loss: torch.Tensor) -> int | None:

@@ -1,5 +1,6 @@
 """The modules and activation functions that one call of the model runs, in order, with statistics of their outputs."""
 
+import contextlib
 import math
 import re
 from dataclasses import dataclass, replace
@@ -45,18 +46,12 @@ def called(run: Run) -> list[Entry]:
     except NotApplicable:
         return []
     listener = _Listener(model)
-    hooks = []
-    try:
-        with quiet(model), listener:
-            for module in listener.names:
-                hooks.append(module.register_forward_pre_hook(listener.enter))
-                hooks.append(module.register_forward_hook(listener.leave))
-            call(model, batch.args, batch.kwargs)
-    except Exception:  # a script may do anything when its model is called again: what ran until then is kept
-        pass
-    finally:
-        for hook in hooks:
-            hook.remove()
+    # a script may do anything when its model is called again: what ran until then is kept
+    with contextlib.suppress(Exception), contextlib.ExitStack() as hooks, quiet(model), listener:
+        for module in listener.names:
+            hooks.enter_context(module.register_forward_pre_hook(listener.enter))
+            hooks.enter_context(module.register_forward_hook(listener.leave))
+        call(model, batch.args, batch.kwargs)
     return listener.entries
 
 

@@ -10,6 +10,7 @@ from torch.nn.utils import clip_grad
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bugzoo.rerun.body import again
+from bugzoo.rerun.heard import replaced
 from bugzoo.running.result import Run
 
 MOMENTS = ("before backward()", "after backward()", "after clipping", "at the step")
@@ -33,7 +34,7 @@ def norms(run: Run, named: dict[str, torch.Tensor]) -> tuple[list[str], dict[str
     for moment, values in heard[first : last + 1]:
         if moment != MOMENTS[0] or moment not in norms_at:  # of several backward() calls the first one begins the step
             norms_at[moment] = values
-    return [moment for moment in dict(heard[first : last + 1])], norms_at
+    return list(dict(heard[first : last + 1])), norms_at
 
 
 @contextlib.contextmanager
@@ -60,12 +61,5 @@ def _heard(tensors: list[torch.Tensor]) -> Iterator[Heard]:
         note(2)
         return result
 
-    handle = register_optimizer_step_pre_hook(lambda *_: note(3))
-    torch.autograd.backward, clip_grad._clip_grads_with_norm_ = backwards, norm_clipped  # pyright: ignore
-    clip_grad.clip_grad_value_ = torch.nn.utils.clip_grad_value_ = value_clipped
-    try:
+    with replaced(backwards, norm_clipped, value_clipped), register_optimizer_step_pre_hook(lambda *_: note(3)):
         yield heard
-    finally:
-        handle.remove()
-        torch.autograd.backward, clip_grad._clip_grads_with_norm_ = backward, by_norm  # pyright: ignore
-        clip_grad.clip_grad_value_ = torch.nn.utils.clip_grad_value_ = by_value

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from bugzoo.diagnostics.numbers import Measured
+from bugzoo.running.result import Run
 
 
 @dataclass(kw_only=True)
@@ -30,3 +31,8 @@ class Seen(Measured):
         """Return key -> value, the instruments' among them: the format of a view's reading."""
         values = super().measured()
         return {key: value for key, value in values.items() if key != "instruments"} | dict(self.instruments)
+
+
+def nothing(run: Run) -> Seen:
+    """`measure` of a view that has no number of its own: its instruments measure all of them."""
+    return Seen()

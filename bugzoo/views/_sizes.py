@@ -87,9 +87,8 @@ def _bytes_per_element(optimizer: torch.optim.Optimizer) -> float:
 def _activations(run: Run) -> dict[str, float]:
     """Return the MiB that a forward pass in train mode keeps for backward(), beside parameters and buffers."""
     last_call = _calls.latest(run)
-    rows = next(
-        leaf.shape[0] for leaf in tree_leaves((last_call.args, last_call.kwargs)) if torch.is_tensor(leaf) and leaf.ndim
-    )
+    leaves = tree_leaves((last_call.args, last_call.kwargs))
+    rows = next(leaf.shape[0] for leaf in leaves if torch.is_tensor(leaf) and leaf.ndim)
     some = min(rows, ROWS)
 
     def cut(leaf: Any) -> Any:

@@ -95,7 +95,5 @@ def _reached(norms: np.ndarray, zeros: np.ndarray) -> list[bool | None]:
 
 def _table(values: Any, trace: Any) -> np.ndarray:
     """Return a (rows, tensors) table; one without rows if its shape is another."""
-    table = np.asarray(values, dtype=np.float64)
-    return (
-        table if table.ndim == 2 and table.shape[1] == len(trace.parameters) else np.zeros((0, len(trace.parameters)))
-    )
+    table, tensors = np.asarray(values, dtype=np.float64), len(trace.parameters)
+    return table if table.ndim == 2 and table.shape[1] == tensors else np.zeros((0, tensors))

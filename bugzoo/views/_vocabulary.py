@@ -63,9 +63,7 @@ def _candidates(names: Mapping[str, Any], sizes: list[int]) -> Iterator[dict[int
                     yield dict(zip(mapped, keys, strict=True))
             elif all(type(member) is int for member in keys) and all(isinstance(member, str) for member in mapped):
                 yield dict(value)
-        elif (
-            isinstance(value, list | tuple) and len(value) in sizes and all(isinstance(member, str) for member in value)
-        ):
+        elif isinstance(value, list | tuple) and len(value) in sizes and all(isinstance(word, str) for word in value):
             yield dict(enumerate(value))
         elif isinstance(value, torch.Tensor) and value.ndim == 1 and not value.is_floating_point():
             for text in texts:

@@ -64,14 +64,13 @@ def measure(run: Run) -> Numbers:
 def draw(numbers: Numbers, figure: Any) -> None:
     """Draw a line of points for each moment over the tensors."""
     ax = _draw.axes(figure, "", "gradient norm")
-    norms = dict(zip(numbers.moments or (), numbers.norms or (), strict=True)) or {
-        "median over the steps": numbers.typical or []
-    }
+    norms = dict(zip(numbers.moments or (), numbers.norms or (), strict=True))
+    norms = norms or {"median over the steps": numbers.typical or []}
     visible = [_draw.points(ax, values, moment, place) for place, (moment, values) in enumerate(norms.items())]
     if not any(visible):
         _draw.absent(ax, "no tensor has a gradient other than zero")
         return
     ax.set_yscale("log")
-    _draw.decades(ax, [value for values in norms.values() for value in values])
+    _draw.decades(ax.set_ylim, [value for values in norms.values() for value in values])
     _draw.tensor_names(ax, numbers.names or [])
     _draw.legend(ax)

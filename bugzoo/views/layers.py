@@ -14,7 +14,7 @@ import numpy as np
 
 from bugzoo.diagnostics.numbers import optional
 from bugzoo.running.result import Run
-from bugzoo.views import _draw, _endings, _module_calls
+from bugzoo.views import _above, _draw, _endings, _module_calls
 from bugzoo.views._seen import Seen
 
 MOST = 30
@@ -65,9 +65,8 @@ class Numbers(Seen):
 def measure(run: Run) -> Numbers:
     """One entry a row of the picture, and what ended the run. Parts that are not known are left out."""
     run.trace.explain()
-    entries = _module_calls.with_first(
-        run, _module_calls.before_crash(run) or _module_calls.called(run) or _module_calls.recorded(run)
-    )
+    entries = _module_calls.before_crash(run) or _module_calls.called(run) or _module_calls.recorded(run)
+    entries = _module_calls.with_first(run, entries)
     chosen = _chosen(entries)
     stats = np.asarray(run.trace.module_stats, dtype=np.float64)
     numbers = Numbers(
@@ -127,20 +126,14 @@ def draw(numbers: Numbers, figure: Any) -> None:
         left.set_xlim(min(min(values) / 2, max(values) / 500), max(max(values) * 2, min(values) * 500))
     calls = numbers.calls or 0.0
     part = f" ({len(names)} of {calls:.0f} modules)" if len(names) < calls else ""
-    ticks = [
-        f"{name} {tuple(shape) if shape else ''}".replace(",)", ")").strip()
-        for name, shape in zip(names, shapes, strict=True)
-    ]
+    rows = zip(names, shapes, strict=True)
+    ticks = [f"{name} {tuple(shape) if shape else ''}".replace(",)", ")").strip() for name, shape in rows]
     left.set_yticks(range(len(names)), ticks, fontsize=7, color=_draw.GREY)
     left.set_ylim(len(names) - 0.4, -0.6)
     for ax, label in zip((left, right), (labels[0] + part, labels[1]), strict=True):
         _draw.prepare(ax, "", label)
         ax.grid(axis="y", color=_draw.GREY, alpha=0.25, linewidth=0.5)
-        if ax.get_legend_handles_labels()[0]:
-            ax.legend(
-                frameon=False, labelcolor=_draw.GREY, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3,
-                columnspacing=1.0, handletextpad=0.3,
-            )  # fmt: skip
+        _above.legend(ax, 3, 7, (1.0, 0.3))
 
 
 def _points(ax: Any, values: list[float], label: str, place: int) -> None:

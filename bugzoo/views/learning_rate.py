@@ -131,15 +131,8 @@ def draw(numbers: Numbers, figure: Any) -> None:
         ax.plot([*plan_x, end], [*plan, plan[-1]], "--", drawstyle=kind, color=_draw.GREY, linewidth=1.2, label="plan")
     ends = [(place, value) for place, value in enumerate(numbers.groups or []) if place and value != rates[-1]]
     for place, value in ends:
-        marker = "sD^vPX"[place % 6]
-        ax.plot(
-            x[-1],
-            value,
-            marker,
-            color=_draw.COLOURS[place % 6],
-            clip_on=False,
-            label=f"param_groups[{place}] at the end",
-        )
+        marker, label = "sD^vPX"[place % 6], f"param_groups[{place}] at the end"
+        ax.plot(x[-1], value, marker, color=_draw.COLOURS[place % 6], clip_on=False, label=label)
     _scaled(ax, [*rates, *plan, *(value for _, value in ends)])
     if plan or ends or len(which) > 1:
         _above.legend(ax)

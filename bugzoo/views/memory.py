@@ -101,9 +101,8 @@ def draw(numbers: Numbers, figure: Any) -> None:
     else:
         _draw.absent(ax, "no step was made whose\nmemory was measured")
     counts, sizes = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
-    usual = {
-        name: row.range[1] for row in rows("memory") for name, key in COUNTS.items() if row.source == key and row.range
-    }
+    ends = {row.source: row.range[1] for row in rows("memory") if row.range}
+    usual = {name: ends[key] for name, key in COUNTS.items() if key in ends}
     for ax, sources, unit, least in ((counts, COUNTS, "count", 10), (sizes, SIZES, "MiB", 1)):
         _draw.prepare(ax, "", unit)
         if not _bars.bars(ax, _bars.known(numbers.measured(), sources), least, 1, usual if ax is counts else None):

@@ -114,9 +114,8 @@ def draw(numbers: Numbers, figure: Any) -> None:
     _draw.prepare(strip, "", "optimizer step")
     colour = {"train": _draw.COLOURS[0], "eval": _draw.COLOURS[1]}
     places = range(len(names))
-    bars.barh(
-        places, [max(value, 0.5) if value else 0 for value in passes], color=[colour[n.split()[0]] for n in names]
-    )
+    widths = [max(value, 0.5) if value else 0 for value in passes]
+    bars.barh(places, widths, color=[colour[name.split()[0]] for name in names])
     bars.set_xscale("log")
     bars.set_xlim(0.5, max([10.0, *passes]) * 3)
     for place, value in zip(places, passes, strict=True):

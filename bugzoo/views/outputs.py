@@ -16,7 +16,7 @@ from bugzoo.diagnostics._tools import batches, model_of
 from bugzoo.diagnostics.numbers import ANY, optional
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.running.result import Run
-from bugzoo.views import _draw, _loss_call, _loss_rows
+from bugzoo.views import _above, _draw, _loss_call, _loss_rows
 from bugzoo.views._loss_rows import Series
 
 FEW = 16
@@ -117,10 +117,7 @@ def draw(numbers: Numbers, figure: Any) -> None:
     lines = [_series(left, unit, inputs, "first step", 0), _series(left, unit, trained, "after training", 1)]
     if any(lines):
         _targets(left, numbers, (inputs, trained), numbers.values or [])
-        left.legend(
-            frameon=False, labelcolor=_draw.GREY, fontsize=7.5, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3,
-            columnspacing=1.0, handletextpad=0.4,
-        )  # fmt: skip
+        _above.legend(left, 3, 7.5, (1.0, 0.4))
     else:
         _draw.absent(left, "what the loss was given\nis not finite or not known")
     if _series(right, unit, gradient, "", 0):

@@ -56,9 +56,8 @@ def measure(run: Run) -> Numbers:
     """How far two passes of one batch are apart, while random generators go on. Raises NotApplicable without a batch."""
     latest = _calls.latest(run)
     with _restored(latest.module), quiet(latest.module) as model:
-        first, second = (
-            main_output(model(*copy.deepcopy(latest.args), **copy.deepcopy(latest.kwargs))).double() for _ in "12"
-        )
+        inputs = (copy.deepcopy((latest.args, latest.kwargs)) for _ in range(2))
+        first, second = (main_output(model(*args, **kwargs)).double() for args, kwargs in inputs)
     if first.shape != second.shape:
         return Numbers(twice=1.0)
     if not bool(torch.isfinite(first).all()):

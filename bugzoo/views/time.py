@@ -4,15 +4,15 @@ Above: the milliseconds of one step, in the order in which they pass; each part 
 often the script's own loop interrupts the work, counted while its body runs again on the first batch. Gray: usual counts.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from bugzoo.plots._style import BLUE, GREEN, ORANGE, PURPLE
-from bugzoo.running.result import Run
 from bugzoo.views import _bars, _draw, rows
-from bugzoo.views._seen import Seen
+from bugzoo.views._seen import Seen, nothing
 
 ORDER = ("step_timeline", "host_syncs", "transfers", "backward_checks", "compiled_graphs")
+Numbers = Seen
+measure = nothing
 PARTS = (("data", ORANGE, ""), ("forward", BLUE, "//"), ("backward", GREEN, ".."), ("step", PURPLE, "xx"))
 NAMES = {"step": "optimizer"}
 COUNTS = {
@@ -25,16 +25,6 @@ COUNTS = {
 }
 LEAST = 5.0
 """The axis of counts reaches at least so far."""
-
-
-@dataclass(kw_only=True)
-class Numbers(Seen):
-    """Instruments measure all of them."""
-
-
-def measure(run: Run) -> Numbers:
-    """Return nothing of its own."""
-    return Numbers()
 
 
 def draw(numbers: Numbers, figure: Any) -> None:

@@ -109,12 +109,8 @@ def _changes(named: dict[str, torch.Tensor]) -> Iterator[dict[str, float]]:
             changes[name] = float((now.detach().double() - old.double()).norm()) / size if size else math.nan
         before.clear()
 
-    hooks = [register_optimizer_step_pre_hook(note), register_optimizer_step_post_hook(compare)]
-    try:
+    with register_optimizer_step_pre_hook(note), register_optimizer_step_post_hook(compare):
         yield changes
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def draw(numbers: Numbers, figure: Any) -> None:
@@ -133,7 +129,7 @@ def draw(numbers: Numbers, figure: Any) -> None:
         _draw.absent(tensors, "no tensor changed" if still else "no tensor has a finite change")
         return
     tensors.set_yscale("log")
-    _draw.decades(tensors, [value for values in series.values() for value in values])
+    _draw.decades(tensors.set_ylim, [value for values in series.values() for value in values])
     _draw.tensor_names(tensors, names)
     tensors.set_xlim(-1, len(names))  # whole markers at both ends
     if (count := numbers.tensors or 0.0) > len(names):

@@ -104,9 +104,8 @@ def _marks(ax: Any, numbers: Numbers) -> None:
     """Draw one mark a cell: filled, half-filled, hollow; a dash where nothing is known."""
     groups = numbers.groups
     several = len(set(filter(None, groups))) > 1
-    columns = (numbers.trainable, numbers.optimizer, numbers.gradient, numbers.moved, numbers.late)
-    for column, (name, shares) in enumerate(zip(COLUMNS, columns, strict=True)):
-        for row, share in enumerate(shares):
+    for column, name in enumerate(COLUMNS):
+        for row, share in enumerate(getattr(numbers, name)):
             if math.isnan(share):
                 ax.plot(column, row, marker="_", color=_draw.GREY, markersize=6)
                 continue
@@ -130,19 +129,10 @@ def _norms(ax: Any, numbers: Numbers) -> None:
     if not positive.any():
         _draw.absent(ax, "no norm was measured" if np.isnan(end).all() else "every norm is 0 or not finite")
         return
-    rows = np.flatnonzero(positive)
-    ax.hlines(rows, start[positive], end[positive], color=_draw.GREY, linewidth=0.8)
-    ax.plot(
-        start[positive],
-        rows,
-        "o",
-        color=_draw.COLOURS[1],
-        markersize=6.5,
-        fillstyle="none",
-        label="first measured step",
-    )
-    ax.plot(end[positive], rows, "o", color=_draw.COLOURS[0], markersize=3.5, label="last")
+    rows, start, end = np.flatnonzero(positive), start[positive], end[positive]
+    ax.hlines(rows, start, end, color=_draw.GREY, linewidth=0.8)
+    ax.plot(start, rows, "o", color=_draw.COLOURS[1], markersize=6.5, fillstyle="none", label="first measured step")
+    ax.plot(end, rows, "o", color=_draw.COLOURS[0], markersize=3.5, label="last")
     ax.set_xscale("log")
-    low, high = min(start[positive].min(), end[positive].min()), max(start[positive].max(), end[positive].max())
-    ax.set_xlim(min(low / 2, high / 500), max(high * 2, low * 500))
+    _draw.decades(ax.set_xlim, [*start, *end])
     _above.legend(ax, size=7)

@@ -9,25 +9,8 @@ from bugzoo.watching.records import Graph
 
 LOSSES = ("NllLoss", "MseLoss", "BinaryCrossEntropy", "SmoothL1Loss", "HuberLoss", "KlDiv", "SoftMarginLoss", "L1Loss",
           "CtcLoss", "MultiMarginLoss", "MultilabelMarginLoss", "CrossEntropy")  # fmt: skip
-_SHAPES = (
-    "View",
-    "Reshape",
-    "Transpose",
-    "Permute",
-    "Squeeze",
-    "Unsqueeze",
-    "Slice",
-    "Select",
-    "Clone",
-    "ToCopy",
-    "Alias",
-    "Expand",
-    "T0",
-    "Index",
-    "Gather",
-    "Unsafe",
-    "Cat",
-)
+_SHAPES = ("View", "Reshape", "Transpose", "Permute", "Squeeze", "Unsqueeze", "Slice", "Select", "Clone", "ToCopy", "Alias",
+           "Expand", "T0", "Index", "Gather", "Unsafe", "Cat")  # fmt: skip
 LIMIT = 3000
 NEAR = 200
 """How many nodes next to the loss are searched for a mask."""
@@ -136,9 +119,8 @@ def _mask_stretched(node: Any) -> bool:
     else:
         return False
     shape = tuple(mask.shape)
-    if (
-        len(shape) != len(masked) and masked[:1] == shape[:1]
-    ):  # (N, 1) and (N,): an outer product is not written that way
+    # (N, 1) and (N,): an outer product is not written that way
+    if len(shape) != len(masked) and masked[:1] == shape[:1]:
         return _outer(masked, shape)
     return _outer(masked, shape) and bool(((mask == 0) | (mask == 1)).all())
 

@@ -96,9 +96,7 @@ class Parameters:
         _, norms, zeros = self._sampled[-1]
         missing = len(self) - len(norms)
         if missing:
-            norms, zeros = (
-                torch.cat([numbers, numbers.new_full((missing,), float("nan"))]) for numbers in (norms, zeros)
-            )
+            norms, zeros = (torch.cat([row, row.new_full((missing,), float("nan"))]) for row in (norms, zeros))
         for parameter in parameters:
             column = self._add(parameter, None)
             norms[column], zeros[column] = parameter.detach().float().norm(), _zeros(parameter.grad)

@@ -44,11 +44,7 @@ def scene(error: BaseException, latest: Latest | None = None) -> dict[str, Any]:
     if "a second time" in message:
         parts.append(lambda: _carried(frames))
     if latest is not None and "does not require grad" in message:
-        parts.append(
-            lambda: {
-                "trainable": [sum(p.requires_grad for p in latest[0].parameters()), len(list(latest[0].parameters()))]
-            }
-        )
+        parts.append(lambda: _trainable(latest[0]))
     for part in parts:
         try:
             facts |= part()
@@ -126,9 +122,8 @@ def _line(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
         return {}
     frame, line = user[-1]
     text = "".join(linecache.getlines(frame.f_code.co_filename))
-    statement = next(
-        (node for node in reversed(_simple(parse(text))) if node.lineno <= line <= (node.end_lineno or line)), None
-    )
+    nodes = reversed(_simple(parse(text)))
+    statement = next((node for node in nodes if node.lineno <= line <= (node.end_lineno or line)), None)
     tensors = []
     for node in ast.walk(statement) if statement is not None else ():
         if isinstance(node, ast.Name | ast.Attribute):
@@ -153,6 +148,11 @@ def _value(node: ast.expr, frame: FrameType) -> Any:
     return None
 
 
+def _trainable(model: nn.Module) -> dict[str, Any]:
+    parameters = list(model.parameters())
+    return {"trainable": [sum(p.requires_grad for p in parameters), len(parameters)]}
+
+
 def _called(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
     """Return the tensor arguments of the torch function in Python, such as F.cross_entropy, that raised."""
     last = frames[-1][0] if frames else None
@@ -167,9 +167,8 @@ def _carried(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
     """Return names with a graph that the innermost loop around the failing line reads before it assigns them."""
     frame, line = [one for one in frames if is_user_file(one[0].f_code.co_filename)][-1]
     tree = parse("".join(linecache.getlines(frame.f_code.co_filename)))
-    loops = [
-        n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While) and n.lineno <= line <= (n.end_lineno or line)
-    ]
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
+    loops = [loop for loop in loops if loop.lineno <= line <= (loop.end_lineno or line)]
     if not loops:
         return {}
     read, bound = set(), set()
@@ -178,9 +177,6 @@ def _carried(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
         read |= {node.id for node in names if isinstance(node.ctx, ast.Load)} - bound
         bound |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
     values = {name: frame.f_locals.get(name, frame.f_globals.get(name)) for name in sorted(read & bound)}
-    tensors = {
-        name: [one for one in tree_leaves(value) if isinstance(one, torch.Tensor)] for name, value in values.items()
-    }
-    return {
-        "carried": [[name, describe(some[0])] for name, some in tensors.items() if some and some[0].grad_fn is not None]
-    }
+    leaves = {name: filter(torch.is_tensor, tree_leaves(value)) for name, value in values.items()}
+    tensors = ((name, next(some, None)) for name, some in leaves.items())
+    return {"carried": [[name, describe(t)] for name, t in tensors if t is not None and t.grad_fn is not None]}

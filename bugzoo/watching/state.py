@@ -96,15 +96,10 @@ class State:
         self.parameters = list({id(p): p for p in held}.values())
         with torch.no_grad():
             self.values = [p.detach().clone() for p in self.parameters]
-            self.grads: list[torch.Tensor | None] = [
-                None if p.grad is None else p.grad.detach().clone() for p in self.parameters
-            ]
-            self.buffers = [
-                (m, name, b, b.detach().clone())
-                for m in self.modules
-                for name, b in m._buffers.items()
-                if b is not None
-            ]
+            grads = (p.grad for p in self.parameters)
+            self.grads: list[torch.Tensor | None] = [None if g is None else g.detach().clone() for g in grads]
+            named = [(m, name, b) for m in self.modules for name, b in m._buffers.items() if b is not None]
+            self.buffers = [(m, name, b, b.detach().clone()) for m, name, b in named]
         self.trainable = [p.requires_grad for p in self.parameters]
         self.modes = [m.training for m in self.modules]
         self.slots = [{p: copied(slot) for p, slot in o.state.items()} for o in self.optimizers]

@@ -99,11 +99,8 @@ class Step:
             "parts": [[*which, list(value.shape), str(value.dtype)] for which, value in parts],
         }
         numbers = [value.detach().float().cpu().numpy().reshape(-1) for _, value in parts]
-        return {
-            "about": _packed(about),
-            "values": np.concatenate(numbers),
-            "rng": np.stack([call.rng.numpy() for call in self.calls]),
-        }
+        states = [call.rng.numpy() for call in self.calls]
+        return {"about": _packed(about), "values": np.concatenate(numbers), "rng": np.stack(states)}
 
 
 class Keeping(Protocol):
@@ -164,21 +161,11 @@ class Steps:
         for frame in frames:
             for value in frame.f_locals.values():
                 if isinstance(value, Tensor) and value.ndim and value.shape[0] == rows and len(beside) < NAMES:
-                    if (
-                        not value.requires_grad
-                        and value.numel() <= BATCH
-                        and not any(value is tensor for tensor in args)
-                    ):
+                    small = not value.requires_grad and value.numel() <= BATCH
+                    if small and not any(value is tensor for tensor in args):
                         beside[id(value)] = value
-        self._open.calls.append(
-            Call(
-                inputs,
-                [_copy(tensor) for tensor in beside.values()],
-                torch.get_rng_state(),
-                module.training,
-                _evaluating(module),
-            )
-        )
+        tensors, rng = [_copy(tensor) for tensor in beside.values()], torch.get_rng_state()
+        self._open.calls.append(Call(inputs, tensors, rng, module.training, _evaluating(module)))
 
     def at_step(self, optimizer: torch.optim.Optimizer, scale: float) -> None:
         """Take the gradients with which an optimizer steps, and its settings where they have changed."""

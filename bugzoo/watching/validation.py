@@ -77,10 +77,8 @@ class Heard:
         by_class = name in CLASSES and not target.is_floating_point()
         counted = target != said.get("ignore_index", -100) if by_class else None
         rows = target.numel() if counted is None else counted.sum()
-        reduction = said.get("reduction", "mean")
-        sums.loss = sums.loss + (
-            value.detach().double() * rows if reduction == "mean" else value.detach().double().sum()
-        )
+        value = value.detach().double()
+        sums.loss = sums.loss + (value * rows if said.get("reduction", "mean") == "mean" else value.sum())
         sums.rows = sums.rows + rows
         if counted is not None and output.ndim > 1:
             sums.right = sums.right + ((output.argmax(1) == target) & counted).sum()
