@@ -19,6 +19,11 @@ class Term:
     instead_of: tuple[str, ...] = ()
     """Lower-case spellings and phrases that no text for users may contain as whole words."""
 
+    @property
+    def link(self) -> str:
+        """Where the term stands in the glossary's notebook: JupyterLab, VS Code and GitHub find its heading so."""
+        return f"glossary.ipynb#{self.name.replace(' ', '-')}"
+
     def lesson_line(self, there: Container[str]) -> str:
         """Return a line that names the lessons on this term, of those that are `there`; empty without any."""
         numbers = [number for number in self.lessons if number in there]
@@ -126,6 +131,13 @@ TERMS: tuple[Term, ...] = (
         "give (32, 32), so a loss or metric compares wrong pairs without an error.",
         instruments=("data_inspection", "output_gradient", "reported_metric"),
         lessons=("02", "06"),
+    ),
+    Term(
+        "buffer",
+        "A buffer is a tensor of a model's state that the optimizer does not train, such as a mask or batch norm's "
+        "running mean. Compare buffers after load_state_dict(), because a wrong buffer is loaded like a weight.",
+        instruments=("batch_statistics", "resumption"),
+        lessons=("09", "10"),
     ),
     Term(
         "catastrophic forgetting",
@@ -284,6 +296,13 @@ TERMS: tuple[Term, ...] = (
         "good, so choose the epoch on a validation set and test once.",
         instruments=("kept_weights",),
         lessons=("08",),
+    ),
+    Term(
+        "entropy",
+        "Entropy is the mean surprise of a distribution, in nats: ln 10 = 2.303 for ten equally likely classes. "
+        "Compare the first loss with the entropy of the labels, because a model that guesses cannot be lower.",
+        instruments=("initial_loss", "batch_order"),
+        lessons=("02", "06"),
     ),
     Term(
         "epoch",

@@ -46,6 +46,25 @@ def called(node: ast.AST) -> set[str]:
     return {last_name(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
 
 
+def callees(body: list[ast.stmt]) -> dict[str, set[str]]:
+    """Return function or method of a script -> names that it calls."""
+    functions: dict[str, set[str]] = {}
+    for node in (node for statement in body for node in ast.walk(statement)):
+        if isinstance(node, ast.FunctionDef):
+            functions[node.name] = functions.get(node.name, set()) | called(node)
+    return functions
+
+
+def reached(names: set[str], own: dict[str, set[str]]) -> set[str]:
+    """Return all called names, including calls inside the script's own functions, which `callees` returns."""
+    further, waiting = set(names), list(names & own.keys())
+    while waiting:
+        new = own[waiting.pop()] - further
+        further |= new
+        waiting += new & own.keys()
+    return further
+
+
 def written(lines: list[str], node: ast.expr, text: str) -> None:
     """Replace a one-line value by `text`, in place. `lines` keep their line endings."""
     line = lines[node.lineno - 1].encode()  # the tree counts columns in bytes

@@ -20,14 +20,16 @@ Folder = Annotated[Path | None, path_option("DIR", "The folder that holds `noteb
 
 @group.command("list")
 def list_(json: Json = None) -> None:
-    """List the lessons in order."""
+    """List the lessons in order, with estimated minutes, open cells of code, their lines, and predictions."""
     from bugzoo import course
+    from bugzoo.course.budget import size
 
     lessons = [course.load(name) for name in course.files()]
     if json:
-        emit([{"id": lesson.file.stem, "title": lesson.title} for lesson in lessons], json)
+        emit([{"id": lesson.file.stem, "title": lesson.title, **size(lesson)._asdict()} for lesson in lessons], json)
         return
-    table(["lesson", "title"], [[lesson.file.stem, lesson.title] for lesson in lessons], f"{len(lessons)} lessons")
+    rows = [[lesson.file.stem, lesson.title, *map(str, size(lesson))] for lesson in lessons]
+    table(["lesson", "title", "minutes", "cells", "lines", "predictions"], rows, f"{len(lessons)} lessons")
 
 
 @group.command()

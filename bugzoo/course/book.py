@@ -35,7 +35,7 @@ def notebook(lesson: Lesson, proofs: bool = False, solved: bool = False) -> Any:
             cells.append(notebooks.code(cell.key, lesson.call(cell), **about))
         elif cell.kind == "task":
             text = lesson.tasks[cell.name].solution if proofs or solved else cell.text
-            cells.append(notebooks.code(cell.key, text, **about))
+            cells.append(notebooks.code(cell.key, lesson.task_code(cell, text), **about))
         elif cell.kind == "code" or (cell in lesson.proofs and proofs):
             cells.append(notebooks.code(cell.key, re.sub(r"(?m)^# (?=%{1,2}\w|!\w)", "", cell.text), **about))
             if cell.text.startswith(LINE):

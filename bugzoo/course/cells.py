@@ -10,24 +10,14 @@ from bugzoo.course.questions import without_settings
 from bugzoo.errors import UserError
 
 KINDS = (
-    "markdown",
-    "folded",
-    "code",
-    "check",
-    "predict",
-    "draw",
-    "task",
-    "solution",
-    "judge",
-    "case",
-    "proof",
+    "markdown", "folded", "code", "check", "predict", "draw", "task", "solution", "judge", "keep", "case", "proof",
     "measured",
-)
+)  # fmt: skip
 
 PROSE = ("markdown", "folded", "check", "predict", "draw")
 """Kinds whose text the learner reads, and whose numbers need a proof."""
 
-_PARTS = {"case": "case {}", "solution": "{}-solution", "judge": "judge {}"}
+_PARTS = {"case": "case {}", "solution": "{}-solution", "judge": "judge {}", "keep": "keep {}"}
 """Kinds that may share the name of the cell they belong to -> their key."""
 
 REVEALED = ("predict", "draw")

@@ -2,7 +2,7 @@
 
     # Draw the loss on this batch.
     #
-    # step: 1, 60, 200                 three points of the x-axis
+    # step: 1, 60, 200                 three to five points of the x-axis: five where a curve bends twice
     # loss (nats): 0.0001 to 1, log    and the y-axis; `, log` may follow either
 
 The text may have several lines. A label carries its unit.
@@ -11,12 +11,15 @@ The text may have several lines. A label carries its unit.
 import math
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bugzoo.errors import UserError
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 """A number as an author writes it: a decimal point, no thousands separators."""
-_X_AXIS = re.compile(rf"(\S[^:]*): *({NUMBER}), *({NUMBER}), *({NUMBER})(, *log)?\s*")
+COUNTS = {3: "three", 4: "four", 5: "five"}
+"""How many points a drawing may have."""
+_X_AXIS = re.compile(rf"(\S[^:]*): *({NUMBER}(?:, *{NUMBER})+)(, *log)?\s*")
 _Y_AXIS = re.compile(rf"(\S[^:]*): *({NUMBER}) to ({NUMBER})(, *log)?\s*")
 
 
@@ -32,7 +35,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A curve to draw through three points. `points`: their x-values, rising."""
+    """A curve to draw through three to five points. `points`: their x-values, rising."""
 
     text: str
     points: tuple[float, ...]
@@ -55,13 +58,13 @@ def read_drawing(text: str, where: str) -> Drawing:
         raise UserError(
             f"{where}: a drawing needs a text and two axes. End it with `step: 1, 60, 200` and `loss (nats): 0.0001 to 1, log`."
         )
-    points = tuple(float(part) for part in x[0].groups()[1:4])
-    if not points[0] < points[1] < points[2]:
-        raise UserError(
-            f"{where}: the three points of the x-axis must rise, these are {x[0][2]}, {x[0][3]}, {x[0][4]}."
-        )
+    points = tuple(map(float, x[0][2].split(",")))
+    if len(points) not in COUNTS:
+        raise UserError(f"{where}: a drawing has 3 to 5 points on the x-axis, this one has {len(points)}.")
+    if any(left >= right for left, right in pairwise(points)):
+        raise UserError(f"{where}: the {COUNTS[len(points)]} points of the x-axis must rise, these are {x[0][2]}.")
     axes = (
-        Axis(x[0][1].strip(), points[0], points[2], bool(x[0][5])),
+        Axis(x[0][1].strip(), points[0], points[-1], bool(x[0][3])),
         Axis(y[0][1].strip(), float(y[0][2]), float(y[0][3]), bool(y[0][4])),
     )
     for axis in axes:

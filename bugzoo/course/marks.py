@@ -4,7 +4,7 @@
     {view = influence}                   a view
     {cause = loss/double_softmax}        the title of a fault
     {exercise = 16}                      an exercise; a link where text can hold one
-    {lesson = 03}                        a lesson; a link where text can hold one
+    {lesson = 03}                        a lesson; a link where text can hold one; {lesson = 00} is "map"
 
 So a text, a question and a proof call a thing by today's name. A thing that does not exist is an error.
 """
@@ -32,7 +32,8 @@ def fill(text: str, where: str, lessons: Path, link: bool = True) -> str:
             place = _exercise(key) if kind == "exercise" else _lesson(key, lessons)
         except UserError as error:
             raise UserError(f"{where}: {mark[0]}: {error}") from None
-        return f"[{kind} {key}]({place})" if link else f"{kind} {key}"
+        name = "map" if (kind, key) == ("lesson", "00") else f"{kind} {key}"
+        return f"[{name}]({place})" if link else name
 
     return MARK.sub(name_of, text)
 

@@ -20,10 +20,13 @@
     # %% [predict] how_many            the same, asked before a run: saved, and shown by `how_many.reveal()` in a later cell
     # ...
 
+    # %% [predict] late tags=["how-sure"]      also asks how sure the learner is; `lab.calibration("03")` sums up at the end
+    # ...
+
     # %% [draw] one_batch              a curve to draw before a run; `one_batch.reveal(steps, losses, "this run")` shows it
     # Draw the loss on this batch.
     #
-    # step: 1, 60, 200
+    # step: 1, 60, 200                 three to five points, rising
     # loss (nats): 0.0001 to 1, log
 
     # %% [folded] what-you-saw         text that opens with a click; its first line is the title to click
@@ -31,7 +34,7 @@
     #
     # The loss is late.
 
-    # %% [task] half                   code that the learner completes; the cell after it is
+    # %% [task] half                   code that the learner completes; its cell ends with
     def half(x):                       #     half = lab.try_out("03/half", half)
         ...
 
@@ -39,12 +42,18 @@
     def half(x):
         return x / 2
 
-    # %% [judge] half                  not a cell: yields (holds, sentence[, hint]); RIGHT must pass, LAZY must fail
-    def judge(half):
-        yield half(3) == 1.5, f"half of 3: yours says {half(3)}", "// rounds down to a whole number."
+    # %% [judge] half                  not a cell: yields checks; RIGHT must pass, LAZY must fail
+    def judge(half):                   (name, expected, got[, help]): "FAIL  half of 3: expected 1.5, got 1"
+        yield "half of 3", 1.5, half(3), "// rounds down to a whole number."
+        yield abs(half(0.2) - 0.1) < 1e-9, f"half of 0.2: expected 0.1, got {half(0.2)}"  (holds, sentence[, help])
 
     RIGHT = {"a product": lambda x: 0.5 * x}
     LAZY = {"always the same": lambda x: 1.5, "of whole numbers": lambda x: x // 2}
+    HELP = {r"^ZeroDivisionError": "0 has a half, too."}      errors of this task, beside those of `lab/error_help.py`
+
+    # %% [keep] half                   not a cell: the tests that `lab.keep(half)` writes beside the reader's function
+    def test_half_finds_the_incident():
+        assert half(lab.variables(lab.case("03/incident"))["loss"]) > 1
 
     # %% [case] incident               not a cell: the result of `lab.case("03/incident")`, a program and its faults
     # mlp numerics/log_at_step?step=50&eps=0
@@ -62,6 +71,8 @@ the label of that row (`marks.py`). Text before the first cell is only for reade
 stand there, with one thread and with two. If the two runs differ, a band holds both: `{0.48 to 0.51 = late}`. If the proof
 measured a pair, the number lies between the two. Words, `{almost twice = twice}`, stand for something true. A conclusion has a
 margin of at least twice the difference of the two runs. A decimal or a percentage without a mark is an error, except in code.
+
+`[nats](glossary.ipynb#nats)` leads to an entry of the glossary. Words of `words.py` are linked where a lesson first uses them.
 
 A `[proof]` reads what visible cells have run. The numbers of a `[measured]` cell link to it.
 """
@@ -84,6 +95,10 @@ EARLIER = "`bugzoo lab DIR --update` writes today's beside it, and your answers 
 """What a reader of an earlier notebook may do."""
 
 
+class MissingPart(UserError):
+    """A lesson has no question, drawing, case or task of that name, though a notebook of an earlier version may ask for it."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A value in the text that a proof measures: `shown` is the text, `name` a variable of a proof cell."""
@@ -100,6 +115,12 @@ class Task:
     stub: str
     solution: str
     judge: str
+
+    @property
+    def lines(self) -> int:
+        """How many lines of the solution the learner writes: those that the stub lacks."""
+        stub = {line.strip() for line in self.stub.splitlines()} | {""}
+        return len({line.strip() for line in self.solution.splitlines()} - stub)
 
 
 @dataclass(frozen=True)
@@ -200,7 +221,7 @@ class Lesson:
         if name not in there:
             names = [f"{self.number}/{key}" for key in there]
             missing = unknown(kind, f"{self.number}/{name}", names, "bugzoo lessons list")
-            raise UserError(f"{missing} A notebook of an earlier version may ask for it: {EARLIER}.")
+            raise MissingPart(f"{missing} A notebook of an earlier version may ask for it: {EARLIER}.")
         return name
 
     @property
@@ -215,17 +236,23 @@ class Lesson:
 
     @property
     def minutes(self) -> float:
-        """Estimated minutes: 150 words a minute, code included, half a minute per code cell and question, six per task.
-        Half of a question's explanations count, as a learner does not read all of them. A folded appendix is extra."""
+        """Estimated minutes: 150 words a minute, code included, half a minute per code cell and question; a task
+        takes three and a half, and half a minute per line to write. Half of a question's explanations count, as a learner
+        does not read all of them. A folded appendix is extra."""
         read = [cell for cell in self.cells if cell.name != "appendix"]
         prose = [cell.shown for cell in read if cell.kind in ("markdown", "folded", "code")]
         questions = [cell.shown for cell in self.cells if cell.kind in ASKS]
         words = sum(len(text.split()) for text in prose) + sum(len(text.split()) for text in questions) / 2
-        return words / 150 + (len(self.of("code")) + len(questions)) / 2 + 6 * len(self.tasks)
+        writing = sum(3.5 + task.lines / 2 for task in self.tasks.values())
+        return words / 150 + (len(self.of("code")) + len(questions)) / 2 + writing
 
     def call(self, cell: Cell) -> str:
         """Return the code of a question's cell."""
         return f'{cell.name} = lab.{ASKS[cell.kind]}("{self.number}/{cell.name}")'
+
+    def task_code(self, cell: Cell, text: str) -> str:
+        """Return the code of a task's cell: the learner's text, and the call that checks it."""
+        return f'{text}\n\n\n{cell.name} = lab.try_out("{self.number}/{cell.name}", {cell.name})'
 
 
 def read(file: Path) -> Lesson:

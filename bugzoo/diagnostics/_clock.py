@@ -13,12 +13,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from types import FrameType
 from typing import Any
 
 from bugzoo.diagnostics import instrument, names, read, ready, reruns
+from bugzoo.errors import NotApplicable
 from bugzoo.running.processes import shares
 from bugzoo.running.reading import Reading
 from bugzoo.running.result import Run
@@ -77,6 +78,26 @@ class Clock:
         signal.signal(signal.SIGALRM, ring)
         signal.setitimer(signal.ITIMER_REAL, max(until - self.spent(), 0.01), 5.0)
 
+    def close(self, run: Run, seconds: float) -> tuple[float, str]:
+        """Record in `run` how the script ended; return until when the clock lets instruments work, and why no longer."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if self.ended is not None:
+            run.trace.outcome, run.trace.error = "timed_out", self.ended
+        elif run.outcome == "stopped":
+            return self.spent() + GRACE, "no time left: the run was stopped"
+        return seconds, f"no time left: the budget is {seconds:.0f} s"
+
+    def within(self, call: Callable[[], Any], until: float, what: str) -> Any:
+        """Return call(). Raises NotApplicable if the time is over before it returns."""
+        begun = self.spent()
+        try:
+            self.alarm(until)
+            return call()
+        except _Over:
+            raise NotApplicable(f"the time limit ended {what} after {self.spent() - begun:.0f} s") from None
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
 
 def _place(frame: FrameType | None) -> tuple[str | None, int | None]:
     """File and line of the script's innermost frame."""
@@ -86,15 +107,24 @@ def _place(frame: FrameType | None) -> tuple[str | None, int | None]:
     return (file, frame.f_lineno) if frame is not None else (None, None)
 
 
-def __getattr__(name: str) -> Any:
-    """`look` with the limits in a name such as "60:120", for the script and in total. The clock starts now."""
+def limits(name: str) -> tuple[Clock, float]:
+    """Start a clock with the limits in a name such as "60:120", for the script and in total; return it and the total.
+
+    Raises AttributeError for another name.
+    """
     try:
-        script, all_of_it = map(float, name.split(":"))
+        script, total = map(float, name.split(":"))
     except ValueError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+        raise AttributeError(f"{name!r} is no pair of time limits") from None
     clock = Clock()
     clock.limit(script)
-    return partial(look, clock=clock, seconds=all_of_it)
+    return clock, total
+
+
+def __getattr__(name: str) -> Any:
+    """`look` with these limits. The clock starts now."""
+    clock, total = limits(name)
+    return partial(look, clock=clock, seconds=total)
 
 
 def in_order() -> list[str]:
@@ -105,12 +135,7 @@ def in_order() -> list[str]:
 
 def look(run: Run, clock: Clock, seconds: float, chosen: Iterable[str] | None = None) -> dict[str, Reading]:
     """Readings until the clock shows `seconds`. Instruments that read only the trace are always measured."""
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    until, why = seconds, f"no time left: the budget is {seconds:.0f} s"
-    if clock.ended is not None:
-        run.trace.outcome, run.trace.error = "timed_out", clock.ended
-    elif run.outcome == "stopped":
-        until, why = clock.spent() + GRACE, "no time left: the run was stopped"
+    until, why = clock.close(run, seconds)
     readings: dict[str, Reading] = {}
     try:
         for name in in_order() if chosen is None else chosen:
@@ -132,11 +157,7 @@ def _within(name: str, run: Run, clock: Clock, until: float) -> Reading:
     """One reading, cut off when the time is over. Only instruments that call the model can take long."""
     if not instrument(name).COST:
         return read(name, run)
-    begun = clock.spent()
     try:
-        clock.alarm(until)
-        return read(name, run)
-    except _Over:
-        return Reading(why_not=f"the time limit ended this instrument after {clock.spent() - begun:.0f} s")
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        return clock.within(partial(read, name, run), until, "this instrument")
+    except NotApplicable as over:
+        return Reading(why_not=str(over))

@@ -7,19 +7,20 @@ import torch
 from torch.utils.data import DataLoader
 
 from bugzoo.diagnostics.verdict import NotApplicable
-from bugzoo.rerun.model import live
+from bugzoo.rerun.model import variables
 from bugzoo.running.result import Run
-from bugzoo.syntax import called, parse
+from bugzoo.syntax import called, callees, last_name, parse, reached
 
 
 def training_loader(run: Run) -> Any:
     """The DataLoader of the training loop, None if the loop reads something else."""
-    names = run.namespace or live(run).namespace
-    for loop in ast.walk(parse(run.source)):
-        if isinstance(loop, ast.For) and "backward" in called(loop):
+    names, tree = variables(run), parse(run.source)
+    own = callees(tree.body)
+    for loop in ast.walk(tree):
+        if isinstance(loop, ast.For) and "backward" in reached(called(loop), own):
             for node in ast.walk(loop.iter):
-                if isinstance(node, ast.Name) and isinstance(names.get(node.id), DataLoader):
-                    return names[node.id]
+                if isinstance(node, ast.Name | ast.Attribute) and isinstance(names.get(last_name(node)), DataLoader):
+                    return names[last_name(node)]
     return None
 
 

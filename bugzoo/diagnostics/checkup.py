@@ -190,18 +190,21 @@ def _unlearnt(run: "Run") -> str:
     )
 
 
-def hint(run: "Run") -> str:
-    """What to type next if a script did not reach its training; "" if that is unknown."""
+ARGUMENTS = "Give the script's own arguments after `--`, as in `bugzoo checkup train.py -- --epochs 2`"
+
+
+def hint(run: "Run", arguments: str = ARGUMENTS) -> str:
+    """What to type next if a script did not reach its training; "" if that is unknown. `arguments`: how to pass them."""
     error = run.trace.error or {}
     kind, message = error.get("type"), str(error.get("message"))
     printed = [line.strip() for line in run.stdout.splitlines() if line.strip()]
     if kind == "SystemExit":
         last = f" Its last output: {printed[-1][:200]}" if printed else ""
-        return f".{last} Give the script's own arguments after `--`, as in `bugzoo checkup train.py -- --epochs 2`"
+        return f".{last} {arguments}"
     if kind == "ModuleNotFoundError":
         return ". Install that module, or run bugzoo in the environment of the script"
     if kind == "EOFError":
-        return ". Under checkup, standard input is empty: pass arguments to the script instead"
+        return ". Here, standard input is empty: pass arguments to the script instead"
     if "RANK" in message and "environment variable" in message:
         return ". The script expects torchrun: type `bugzoo checkup --ranks 2 train.py`"
     if kind in ("Exit", "Killed"):
@@ -242,14 +245,15 @@ def read(path: str | Path) -> str:
     try:
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError:
-        raise UserError(f"There is no file {str(path)!r}. Give the path of a training script.") from None
+        where = "" if path.is_absolute() else f" in {Path.cwd()}"
+        raise UserError(f"There is no file {str(path)!r}{where}. Give the path of a training script.") from None
     except UnicodeDecodeError:
         raise UserError(f"{path} is not UTF-8 text, so it is not a Python script.") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}. Give the path of a training script.") from None
     if path.suffix == ".ipynb":
         raise UserError(
-            f"{path} is a notebook, and checkup runs scripts. Type `jupyter nbconvert --to script {path.name}`, and check "
+            f"{path} is a notebook, not a script. Type `jupyter nbconvert --to script {path.name}`, and check "
             "the file that it writes. Or watch a cell with `with bugzoo.watch() as trace:`."
         )
     try:

@@ -19,7 +19,7 @@ from bugzoo.diagnostics.conditions import Alarm, Condition
 from bugzoo.diagnostics.data_inspection import _table
 from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
-from bugzoo.rerun.model import live
+from bugzoo.rerun.model import variables
 from bugzoo.running.result import Run
 
 COST = 1
@@ -80,7 +80,7 @@ def measure(run: Run) -> Numbers:
         raise NotApplicable("the model's inputs are not rows of numbers")
     x = inputs.float().numpy()
     length = int(np.prod(x.shape[1:]))
-    arrays = _arrays((run.namespace or live(run).namespace).values())
+    arrays = _arrays(variables(run).values())
     longer = [array for array in arrays if len(array) > len(x) and array[0].size == length]
     if not longer:
         raise NotApplicable("the script holds no table with more rows like the model's inputs")

@@ -14,7 +14,7 @@ from bugzoo.diagnostics._tools import column, median, need_steps
 from bugzoo.diagnostics.conditions import Alarm, above
 from bugzoo.diagnostics.numbers import TWICE, Measured, judges, number
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
-from bugzoo.rerun.model import live
+from bugzoo.rerun.model import variables
 from bugzoo.running.result import Run
 
 COST = 1
@@ -77,7 +77,7 @@ def measure(run: Run) -> Numbers:
     classes = run.trace.graph.classes or 0
     if classes < 2:
         raise NotApplicable("the loss is not a cross-entropy over classes, so there is no ln C to compare with")
-    losses = _recorded(run.namespace or live(run).namespace, steps)
+    losses = _recorded(variables(run), steps)
     if not len(losses):
         raise NotApplicable("the script keeps no list with one number per step")
     first, chance = median(losses[:3]), math.log(classes)

@@ -21,7 +21,7 @@ from bugzoo.diagnostics.numbers import ANY, FLAG, Measured, judges, number
 from bugzoo.diagnostics.train_validation_overlap import _LOADERS
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
-from bugzoo.rerun.model import live
+from bugzoo.rerun.model import live, variables
 from bugzoo.rerun.restore import with_weights
 from bugzoo.running.result import Run
 from bugzoo.syntax import called, parse
@@ -77,7 +77,7 @@ ALARMS = (worse, selected_on_report)
 def _copies(run: Run, model: torch.nn.Module) -> list[Mapping[str, torch.Tensor]]:
     """Dicts with the names and shapes of the model's weights, in memory of their own; also inside a dict or a model."""
     final, copies = model.state_dict(), []
-    names = run.namespace or live(run).namespace
+    names = variables(run)
     for value in list(names.values()):
         for item in (value, *(value.values() if isinstance(value, dict) else ())):
             if isinstance(item, torch.nn.Module) and item is not model and type(item) is type(model):
@@ -127,7 +127,7 @@ def measure(run: Run) -> Numbers:
 
 def _chosen_on_report(run: Run) -> bool:
     """Does the training loop read the data that is reported, while another dataset is never read?"""
-    names, training = run.namespace or live(run).namespace, training_loader(run)
+    names, training = variables(run), training_loader(run)
     reported = {id(loader.dataset) for loader in evaluated(run).loaders}
     loaders = {name: value for name, value in names.items() if isinstance(value, DataLoader)}
     if training is None or not reported:

@@ -20,7 +20,7 @@ from bugzoo.diagnostics.numbers import Measured, judges, number
 from bugzoo.diagnostics.train_validation_overlap import _LOADERS
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.evaluation import evaluated
-from bugzoo.rerun.model import live
+from bugzoo.rerun.model import variables
 from bugzoo.running.result import Run
 
 COST = 1
@@ -73,7 +73,7 @@ def _standardised(rows: torch.Tensor) -> torch.Tensor:
 def _tables(run: Run, like: torch.Tensor) -> list[torch.Tensor]:
     """Tables among the script's variables that have the same columns and more rows."""
     tables = []
-    for value in (run.namespace or live(run).namespace).values():
+    for value in variables(run).values():
         if isinstance(value, torch.Tensor | np.ndarray) and value.ndim == 2 and value.shape[1] == like.shape[1]:
             if len(value) > len(like) and str(value.dtype).removeprefix("torch.").startswith("float"):
                 tables.append(torch.as_tensor(value).detach().cpu().double())

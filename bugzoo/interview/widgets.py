@@ -79,8 +79,10 @@ def picker(desk: "Interview") -> None:
 
 
 def _image(figure: Any) -> w.Image:
+    from bugzoo.plots import DPI
+
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110, transparent=True)
+    figure.savefig(buffer, format="png", dpi=DPI, transparent=True)
     return w.Image(value=buffer.getvalue(), format="png", layout={"max_width": "760px", "object_fit": "contain"})
 
 

@@ -7,12 +7,16 @@
 Without a front end (nbgrader, nbclient, nbval, a plain script) everything is shown as text.
 """
 
+import functools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from bugzoo import course
 from bugzoo import device as _device
 from bugzoo.errors import UserError
+from bugzoo.lab import calibration as _calibration
+from bugzoo.lab import keep as _keep
 from bugzoo.lab.arrange import MatchQuestion, OrderQuestion
 from bugzoo.lab.choice import about as question_about
 from bugzoo.lab.diagnosis import Diagnosis, DiagnosisForm
@@ -24,9 +28,10 @@ from bugzoo.lab.hints import Hints
 from bugzoo.lab.listing import lines
 from bugzoo.lab.look import look
 from bugzoo.lab.measured import measure, register
+from bugzoo.lab.mine import mine
 from bugzoo.lab.panel import Panel
 from bugzoo.lab.play import Play
-from bugzoo.lab.quiz import Prediction, QuickCheck, from_lesson
+from bugzoo.lab.quiz import Prediction, QuickCheck, Unasked, from_lesson
 from bugzoo.lab.table import Table, table
 from bugzoo.lab.timer import Timer
 from bugzoo.lab.tryout import try_out
@@ -35,8 +40,8 @@ from bugzoo.scenario import Scenario
 
 __all__ = [
     "Curve", "Diagnosis", "DiagnosisForm", "Drawing", "Hints", "LiveView", "Panel", "Prediction", "QuickCheck", "Table", "Timer",
-    "break_it", "case", "diagnose", "draw", "headless", "hints", "lines", "live", "look", "measure", "picture", "play", "predict",
-    "quick_check", "quiz", "stop_all", "table", "timer", "try_out", "use",
+    "break_it", "calibration", "case", "diagnose", "draw", "headless", "hints", "keep", "lines", "live", "look", "measure",
+    "mine", "picture", "play", "predict", "quick_check", "quiz", "stop_all", "table", "timer", "try_out", "use", "variables",
 ]  # fmt: skip
 
 plain_errors()
@@ -80,21 +85,43 @@ def play(call: Callable[..., Any], **ranges: tuple[float, float, float]) -> Play
     return Play(call, **ranges).show()
 
 
+def _continuing(ask: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a function that says so where the lesson no longer asks, and goes on."""
+
+    @functools.wraps(ask)
+    def call(name: str) -> Any:
+        try:
+            return ask(name)
+        except course.MissingPart as error:
+            print(error)
+            return Unasked()
+
+    return call
+
+
+@_continuing
 def quick_check(name: str) -> QuickCheck:
     """Ask a lesson's question, such as `03/guess`."""
     return QuickCheck(from_lesson(_asked(name), name), key=name).show()
 
 
+@_continuing
 def predict(name: str) -> Prediction:
     """Ask what a run will show, before it runs; call `.reveal()` in the cell with the result."""
     question = from_lesson(_asked(name), name)
     if isinstance(question, MatchQuestion | OrderQuestion):
         raise UserError(f"{name} asks for an arrangement, not for a prediction. Write `lab.quick_check({name!r})`.")
-    return Prediction(question, key=name).show()
+    return Prediction(question, key=name, asks_sure=_calibration.asks(name)).show()
 
 
+def calibration(number: str) -> None:
+    """Print how often a lesson's predictions were right, by how sure the learner was of them. `number`: as in "02"."""
+    print(_calibration.summary(number))
+
+
+@_continuing
 def draw(name: str) -> Drawing:
-    """Ask for a curve, drawn through three points before the run; call `.reveal(x, y)` in the cell with the result."""
+    """Ask for a curve, drawn through its points before the run; call `.reveal(x, y)` in the cell with the result."""
     number, _, key = name.partition("/")
     return Drawing(course.load(number).drawing(key), key=name).show()
 
@@ -104,8 +131,29 @@ def _asked(name: str) -> Any:
     return course.load(number).question(key)
 
 
+def variables(scenario: Scenario, step: int = 1) -> dict[str, Any]:
+    """Return a program's variables after an optimizer step, name -> value. The run ends there."""
+    view = LiveView(scenario, pause_at=step, show_twin=False).start()
+    view.wait_pause()
+    names = dict(view.objects)
+    view.stop()
+    view.wait()
+    return names
+
+
+def keep(function: Callable[..., Any]) -> None:
+    """Write a function of this lesson into `test_mine.py` beside the notebook, with its imports and two tests.
+
+    One test runs it on the lesson's incident, one on the healthy twin. Raises UserError for what cannot be kept.
+    """
+    print(_keep.keep(function, Path.cwd()))
+
+
 def picture(figure: Any) -> None:
-    """Show a matplotlib figure with a transparent background, for light and dark pages, and the device below it."""
+    """Show a matplotlib figure, and the device below it.
+
+    Its background becomes transparent, black becomes gray, and small text larger: for light and dark pages.
+    """
     show_figure(figure)
     if _device.used() != _device.CPU:
         print(f"on {_device.used()}")
@@ -117,8 +165,10 @@ def show_figure(figure: Any) -> None:
 
     from IPython.display import Image, display
 
+    from bugzoo import plots
+
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110, transparent=True)
+    plots.dress(figure).savefig(buffer, format="png", dpi=plots.DPI)
     if kernel() is not None:
         display(Image(buffer.getvalue()))
 

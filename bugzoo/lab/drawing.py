@@ -1,4 +1,4 @@
-"""A prediction that is drawn: a curve through three points, set before the run and laid under the real curve after it."""
+"""A prediction that is drawn: a curve through three to five points, set before the run and laid under the real curve after it."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from bugzoo import device, record
 from bugzoo.course import drawings
 from bugzoo.errors import UserError
 from bugzoo.lab.frontend import headless
-from bugzoo.lab.number import number
+from bugzoo.lab.number import number, references
 from bugzoo.lab.quiz_widgets import plain, show_lines
 
 Curve = tuple[np.ndarray, np.ndarray]
@@ -21,13 +21,14 @@ Curve = tuple[np.ndarray, np.ndarray]
 
 @dataclass
 class Drawing:
-    """What the learner draws. `said`: three y-values, empty before a guess; they may change until reveal()."""
+    """What the learner draws. `said`: one y-value for each point, empty before a guess; they may change until reveal()."""
 
     asked: drawings.Drawing
     key: str = ""
     said: tuple[float, ...] = ()
     revealed: bool = False
     curves: dict[str, Curve] = field(default_factory=dict)
+    reference: dict[str, float] = field(default_factory=dict)
     face: Any = None
 
     def __post_init__(self) -> None:
@@ -40,10 +41,12 @@ class Drawing:
                 self.said, self.revealed = guess, bool(entry.get("revealed"))  # a guess before the result stays
 
     def say(self, *values: Any) -> str:
-        """Save a guess: the y-values at the three points. Return the reply. Raises UserError for other values."""
+        """Save a guess: the y-values at the points. Return the reply. Raises UserError for other values."""
         axis, points = self.asked.y, self.asked.points
         if len(values) != len(points):
-            raise UserError(f"A guess has 3 values, at {self.places()}; you gave {len(values)}. Nothing was saved.")
+            raise UserError(
+                f"A guess has {len(points)} values, at {self.places()}; you gave {len(values)}. Nothing was saved."
+            )
         read = tuple(map(number, values))
         if beyond := [height for height in read if not axis.low <= height <= axis.high]:
             raise UserError(
@@ -56,14 +59,18 @@ class Drawing:
         self._keep()
         return f"Saved: {', '.join(f'{height:.3g}' for height in read)}. The cell with the result comes back to it."
 
-    def reveal(self, x: Any, y: Any = None, name: str = "this run") -> None:
+    def reveal(
+        self, x: Any, y: Any = None, name: str = "this run", reference: Mapping[str, float] | None = None
+    ) -> None:
         """Show a measured curve over the drawn line, with one sentence; call it after the run.
 
-        `x`, `y`: numbers of equal count, or `x` is a dictionary, name -> (x, y). Each call adds its curves. Raises
-        UserError for anything else, before anything is shown.
+        `x`, `y`: numbers of equal count, or `x` is a dictionary, name -> (x, y). `reference`: name -> y to compare with.
+        Each call adds to the picture. Raises UserError for anything else, before anything is shown.
         """
+        compared = references(reference, self.asked.y.log)
         curves = {name: (x, y)} if not isinstance(x, Mapping) else dict(x)
         self.curves |= {str(key): _curve(str(key), pair) for key, pair in curves.items()}
+        self.reference |= compared
         self.revealed = True
         self._keep()
         if self.face is not None:
@@ -72,26 +79,33 @@ class Drawing:
         from bugzoo.lab.drawing_picture import figure
 
         place, _ = device.places(device.used(), device.used())
-        show_figure(figure(self.asked, self.said, {f"{name}{place}": curve for name, curve in self.curves.items()}))
+        curves = {f"{name}{place}": curve for name, curve in self.curves.items()}
+        show_figure(figure(self.asked, self.said, curves, self.reference))
         show_lines([self.told()])
 
     def told(self) -> str:
         """Return the sentence that compares the middle point with the curves."""
-        at, where = self.asked.points[1], self.places(1)
+        middle = len(self.asked.points) // 2
+        at, where = self.asked.points[middle], self.places(middle)
         readings = [
             f"{_value(curve, at)}" + f" ({name})" * (len(self.curves) > 1) for name, curve in self.curves.items()
         ]
         was = " and ".join(filter(None, [", ".join(readings[:-1]), *readings[-1:]]))
         if not self.said:
             return f"You drew nothing before the run. At {where} it was {was}."
-        return f"At {where} you drew {self.said[1]:.3g}; it was {was}."
+        return f"At {where} you drew {self.said[middle]:.3g}; it was {was}."
 
     def places(self, only: int | None = None) -> str:
         """Return the points in words: "step 1, 60 and 200"; `only`: one of them, "step 60"."""
-        name, unit = re.fullmatch(r"(.+?)(?: \((.+)\))?", self.asked.x.label).groups()  # type: ignore[union-attr]
+        name, unit = self.name_and_unit()
         points = [f"{point:,g}" for point in self.asked.points]
-        where = f"{points[0]}, {points[1]} and {points[2]}" if only is None else points[only]
-        return f"{name} {where}" + (f" {unit}" if unit else "")
+        where = f"{', '.join(points[:-1])} and {points[-1]}" if only is None else points[only]
+        return f"{name} {where}{unit}"
+
+    def name_and_unit(self) -> tuple[str, str]:
+        """Return what the x-axis is, and the unit that follows a number of it: ("time", " s") or ("step", "")."""
+        name, unit = re.fullmatch(r"(.+?)(?: \((.+)\))?", self.asked.x.label).groups()  # type: ignore[union-attr]
+        return name, f" {unit}" if unit else ""
 
     def _keep(self) -> None:
         if self.key:
@@ -112,10 +126,11 @@ class Drawing:
         """Return the question, and what to type."""
         axis = self.asked.y
         middle = (axis.low * axis.high) ** 0.5 if axis.log else (axis.low + axis.high) / 2
-        example = ", ".join([f"{middle:.3g}"] * 3)
+        count = len(self.asked.points)
+        example = ", ".join([f"{middle:.3g}"] * count)
         return (
             f"{plain(self.asked.text)}\n  {axis.label} at {self.places()}, from {axis.low:g} to {axis.high:g}"
-            f"\n  call say({example}), with your three values, before you run the cell with the result"
+            f"\n  call say({example}), with your {drawings.COUNTS[count]} values, before you run the cell with the result"
         )
 
     def __repr__(self) -> str:

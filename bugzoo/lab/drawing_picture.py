@@ -1,34 +1,39 @@
 """The picture after a drawn prediction: measured curves over the drawn line, legible on light and on dark pages."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from bugzoo.course.drawings import Axis, Drawing
-from bugzoo.plots import GREEN, ORANGE, PURPLE, STYLES, legend, prepare
-from bugzoo.plots.comparison import BROKEN, HEALTHY
-
-COLORS = (HEALTHY, GREEN, PURPLE, ORANGE)
-"""Of the measured curves; each has its own line style, too. The drawn line keeps its color from the sliders' plot."""
+from bugzoo.plots import GUESS, end_labels, lines, prepare
+from bugzoo.plots import figure as new_figure
+from bugzoo.plots import reference as draw_reference
 
 
-def figure(asked: Drawing, said: Sequence[float], curves: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
-    """Return the figure. `said`: the drawn y-values, empty without a guess; `curves`: name -> (x, y)."""
-    picture = Figure(figsize=(7.2, 3.5), layout="constrained")
+def figure(
+    asked: Drawing,
+    said: Sequence[float],
+    curves: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    reference: Mapping[str, float],
+) -> Any:
+    """Return the figure. `said`: the drawn y-values, empty without a guess; `curves`: name -> (x, y).
+
+    `reference`: name -> y to compare with.
+    """
+    picture = new_figure(3.4)
     ax = picture.subplots()
     prepare(ax, "", asked.x.label, asked.y.label)
     ax.set_xscale("log" if asked.x.log else "linear")
     ax.set_yscale("log" if asked.y.log else "linear")
     if said:
-        ax.plot(asked.points, said, ":o", color=BROKEN, linewidth=1.7, markersize=7, label="you drew")
-    for place, (name, (x, y)) in enumerate(curves.items()):
-        mask = _drawable(x, asked.x) & _drawable(y, asked.y)
-        style, color = STYLES[place % len(STYLES)], COLORS[place % len(COLORS)]
-        ax.plot(x, np.where(mask, y, np.nan), style, color=color, linewidth=2, label=name)
+        ax.plot(asked.points, said, ":o", color=GUESS, linewidth=1.7, markersize=7, label="you drew")
+    lines.draw(ax, curves)
+    for name, value in reference.items():
+        draw_reference(ax, value, name)
     ax.set_xlim(*_limits(asked.x, [x for x, _ in curves.values()]))
-    ax.set_ylim(*_limits(asked.y, [y for _, y in curves.values()]))
-    legend(ax)
+    ax.set_ylim(*_limits(asked.y, [*(y for _, y in curves.values()), np.array(list(reference.values()))]))
+    end_labels(ax)
     return picture
 
 

@@ -6,6 +6,7 @@ import ipywidgets as w
 
 from bugzoo.errors import UserError
 from bugzoo.lab import page
+from bugzoo.lab.listing import first_statement
 from bugzoo.syntax import source_lines
 
 WIDE = {"width": "100%"}
@@ -93,11 +94,12 @@ def number(value: Any, placeholder: str) -> Any:
 
 
 def line_picker(text: str, line: int | None) -> Any:
-    """Return a listing to pick a line from if the program's text is known, else a number field."""
+    """Return a listing to pick a line from, as `lab.lines` has it, if the program's text is known, else a number field."""
     if not text:
         return number(line, "a number")
-    lines = [(f"{place:4d}  {text}", place) for place, text in enumerate(source_lines(text), 1)]
-    start = line if line is not None and line <= len(lines) else None
+    begin = first_statement(text)
+    lines = [(f"{place:4d}  {text}", place) for place, text in enumerate(source_lines(text)[begin - 1 :], begin)]
+    start = line if line in [place for _, place in lines] else None
     listing = w.Select(options=[("   -  no line", None), *lines], value=start, rows=16, layout=WIDE)
     listing.add_class("bugzoo-listing")
     return listing

@@ -1,5 +1,6 @@
 """A view of a run in a notebook: its picture, and its numbers beside their usual ranges. No verdict."""
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -9,23 +10,39 @@ from bugzoo.lab.frontend import headless
 from bugzoo.running import Reading, Run
 from bugzoo.views import show as shown
 
+THIS, TWIN = "this run", "healthy twin"
+"""Names of two runs side by side, as in the live plot."""
 
-def look(name: str, run: Run, step: int | None = None) -> dict[str, Any]:
-    """Show a view of a run that was made in this kernel; return label -> number.
 
-    `step`: the optimizer step whose batch the view `batch` shows. Raises UserError, before anything is measured, for an
-    unknown view, for what is not a run, and for a step where it has no meaning.
+def look(
+    name: str, run: Run, step: int | None = None, *, beside: Run | Mapping[str, Run] | None = None
+) -> dict[str, Any]:
+    """Show a view of a run that was made in this kernel; return label -> number of that run.
+
+    The picture comes first, then the numbers outside their usual range, then the rest. `step`: the optimizer step whose batch
+    the view `batch` shows. `beside`: the healthy twin's run, or name -> run of several: pictures on one scale, and numbers on
+    one line. Raises UserError, before anything is measured, for an unknown view, for what is not a run, and for a step where
+    it has no meaning.
     """
+    check_view(name, "lab.look({!r}, run)")
+    others = beside if isinstance(beside, Mapping) else {} if beside is None else {TWIN: beside}
+    for what in (run, *others.values()):
+        if not isinstance(what, Run):
+            advice = "Pass its `.result`" if hasattr(type(what), "result") else "Make one with `run = scenario.run()`"
+            kind = type(what).__name__
+            raise UserError(f"`lab.look({name!r}, ...)` takes a run, not an object of type {kind}. {advice}.")
+    checked_step(name, step, "lab.look('batch', run, step=...)")
+    how: dict[str, Any] = {} if step is None else {"step": step}
+    readings = {column: views.measure(result, [name], **how)[name] for column, result in {THIS: run, **others}.items()}
+    return show(name, readings if others else readings[THIS], device.of_text(run.source))
+
+
+def check_view(name: str, call: str) -> None:
+    """Raise UserError for an unknown view; `call`: what the reader types, with a place for the view's name."""
     if name not in views.names():
         near = get_close_matches(str(name)[:200].lower(), views.names(), 1, 0.5)
-        guess = f" Did you mean `lab.look({near[0]!r}, run)`?" if near else ""
+        guess = f" Did you mean `{call.format(near[0])}`?" if near else ""
         raise UserError(f"There is no view named {name!r}.{guess} The views are {', '.join(views.names())}.")
-    if not isinstance(run, Run):
-        advice = "Pass its `.result`" if hasattr(type(run), "result") else "Make one with `run = scenario.run()`"
-        raise UserError(f"`lab.look({name!r}, ...)` takes a run, not an object of type {type(run).__name__}. {advice}.")
-    checked_step(name, step, "lab.look('batch', run, step=...)")
-    reading = views.measure(run, [name], **({} if step is None else {"step": step}))[name]
-    return show(name, reading, device.of_text(run.source))
 
 
 def checked_step(name: str, step: int | None, call: str) -> None:
@@ -38,15 +55,23 @@ def checked_step(name: str, step: int | None, call: str) -> None:
         raise UserError(f"step={step!r} is not an optimizer step. Steps are whole numbers from 1.")
 
 
-def show(name: str, reading: Reading, where: str = device.CPU) -> dict[str, Any]:
-    """Print a view, with its picture if there is a front end; return label -> number. `where`: the run's device."""
-    print(shown.text(name, reading))
+def show(name: str, runs: Reading | Mapping[str, Reading], where: str = device.CPU) -> dict[str, Any]:
+    """Show a view: its picture if there is a front end, then its numbers. Return label -> number of the first run.
+
+    `runs`: one reading, or name -> reading of several runs. `where`: the device of the runs.
+    """
+    print(shown.head(name))
     if where != device.CPU:
         print(f"  measured on {where}")
-    if not headless():
+    if headless():
+        print(shown.body(name, runs))
+    else:
+        from IPython.display import display
+
         from bugzoo import lab
 
-        figure = shown.figure(name, reading)
+        figure = shown.figure(name, runs)
         if figure is not None:
             lab.show_figure(figure)  # as PNG: a kernel without pyplot shows a figure as its repr
-    return shown.seen(name, reading)
+        display({"text/html": shown.html(name, runs), "text/plain": shown.body(name, runs)}, raw=True)
+    return shown.seen(name, runs if isinstance(runs, Reading) else next(iter(runs.values())))

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,22 @@ def number(given: Any) -> float:
         what = f"{text[:40]!r} is not a number" if text else "There is no number yet"
         raise UserError(f"{what}. Type digits, such as 0.7, 0,7 or 1e-3; this cost no try.")
     return value
+
+
+def references(values: Mapping[str, float] | None, log: bool = False) -> dict[str, float]:
+    """Return name -> value to compare with in a plot. Raises UserError for what is not that, or not on its `log` axis."""
+    example = 'Write, for example, reference={"ln 10": 2.303}.'
+    if not isinstance(values or {}, Mapping):
+        raise UserError(f"reference={values!r} is not name -> value. {example}")
+    read: dict[str, float] = {}
+    for name, value in (values or {}).items():
+        try:
+            read[str(name)] = float(value)
+        except (TypeError, ValueError):
+            raise UserError(f"The reference value {name!r} is {value!r}, not a number. {example}") from None
+        if not math.isfinite(read[str(name)]) or (log and read[str(name)] <= 0):
+            raise UserError(f"The reference value {name!r} is {value:g}, which has no place on this axis. {example}")
+    return read
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from bugzoo import record
 from bugzoo.course import questions
 from bugzoo.errors import UserError
 from bugzoo.lab.arrange import MatchQuestion, OrderQuestion
+from bugzoo.lab.calibration import GRAINS
 from bugzoo.lab.choice import Answer, Question
 from bugzoo.lab.frontend import headless
 from bugzoo.lab.number import NumberQuestion
-from bugzoo.lab.quiz_widgets import inline, show_lines, status
+from bugzoo.lab.quiz_widgets import ask_sure, inline, show_lines, status
 
 
 class Asked(Protocol):
@@ -43,6 +44,15 @@ def from_lesson(asked: questions.Question, key: str) -> Question | NumberQuestio
     if isinstance(asked, questions.Order):
         return OrderQuestion(asked, key)
     return Question(asked.text, tuple(Answer(*answer) for answer in asked.answers))
+
+
+class Unasked:
+    """In place of a question that a lesson no longer asks, so that a notebook of an earlier version continues."""
+
+    def reveal(self, *_: Any, **__: Any) -> None:
+        """Show nothing."""
+
+    say = answer = reveal
 
 
 def _restored(question: Asked, said: list[Any]) -> list[str]:
@@ -98,21 +108,30 @@ class QuickCheck:
 
 @dataclass
 class Prediction:
-    """What the learner expects of a run. `said`: a letter or a number, empty at first; it may change until reveal()."""
+    """What the learner expects of a run. `said`: a letter or a number, empty at first; it may change until reveal().
+
+    `asks_sure`: the question also asks how sure the learner is; `sure` is one of `calibration.GRAINS`, empty at first.
+    """
 
     question: Question | NumberQuestion
     key: str = ""
     said: str = ""
     revealed: bool = False
     choice: Any = None
+    asks_sure: bool = False
+    sure: str = ""
+    sureness: Any = None
 
     def __post_init__(self) -> None:
         entry = record.kept("prediction", self.key) if self.key else None
         before = _restored(self.question, [(entry or {}).get("said") or "?"])  # after a kernel restart
         self.said = self.said or "".join(before)
+        self.sure = self.sure or str((entry or {}).get("sure") or "")
 
-    def say(self, given: Any) -> str:
-        """Save an answer, a letter or a number; return the reply. Raises UserError for another one."""
+    def say(self, given: Any, sure: str = "") -> str:
+        """Save an answer, a letter or a number, and how sure it is; return the reply. Raises UserError for another one."""
+        if sure:
+            self.say_sure(sure)
         answer = self.question.read(given)
         if self.revealed:
             return "You have already seen the result. Your first answer stays."
@@ -121,12 +140,20 @@ class Prediction:
         label = f"{answer})." if isinstance(self.question, Question) else f"{answer}."
         return f"Saved: {label} The cell with the result comes back to it."
 
+    def say_sure(self, sure: str) -> None:
+        """Save how sure the learner is. Raises UserError for another word."""
+        if sure not in GRAINS:
+            raise UserError(f"{sure!r} is not a degree of sureness. Use one of {', '.join(GRAINS)}; nothing was saved.")
+        if not self.revealed:
+            self.sure = sure
+            self._keep()
+
     def reveal(self, saw: str = "") -> None:
         """Show the learner's answer, the right answer, and why; call it after the result. `saw`: this run's number."""
         self.revealed = True
         self._keep()
-        if self.choice is not None:
-            self.choice.disabled = True
+        for control in filter(None, (self.choice, self.sureness)):
+            control.disabled = True
         show_lines(self._told(saw))
 
     def _told(self, saw: str) -> list[str]:
@@ -142,16 +169,23 @@ class Prediction:
     def _keep(self) -> None:
         if self.key:
             right = bool(self.said) and self.question.right(self.said)
-            record.keep("prediction", self.key, {"said": self.said, "revealed": self.revealed, "right": right})
+            sure = {"sure": self.sure} if self.asks_sure else {}
+            record.keep("prediction", self.key, {"said": self.said, "revealed": self.revealed, "right": right, **sure})
 
     def show(self) -> "Prediction":
         """Show the question's widgets, or its text without a front end."""
         if headless():
-            print(f"{self.question.lines()}\n  call say{self.question.how}, before you run the next cell")
+            sure = (
+                f"\n  and how sure you are: say(..., sure={GRAINS[0]!r}), or {GRAINS[1]!r}, {GRAINS[2]!r}"
+                * self.asks_sure
+            )
+            print(f"{self.question.lines()}\n  call say{self.question.how}, before you run the next cell{sure}")
             return self
         self.choice, message = self.question.ask(lambda given: inline(self.say(given)), self.said)
         if self.said:
             message.value = status("This is your earlier answer.")
+        if self.asks_sure:
+            self.sureness = ask_sure(GRAINS, self.say_sure, self.sure)
         return self
 
     def __repr__(self) -> str:

@@ -77,6 +77,19 @@ def ask_number(text: str, chosen: Callable[[Any], str], said: str = "") -> Any:
     return Controls(field=field, button=button), message
 
 
+def ask_sure(grains: Sequence[str], chosen: Callable[[str], None], said: str = "") -> Any:
+    """Show a button for each degree of sureness below a question; `chosen(grain)` saves it. Return the buttons."""
+    import ipywidgets as w
+
+    from bugzoo.lab import page
+
+    buttons = w.ToggleButtons(options=list(grains), value=said or None, description="How sure are you?")
+    buttons.style = {"description_width": "initial", "button_width": "80px"}
+    buttons.observe(lambda event: event["new"] and chosen(event["new"]), "value")
+    page.put(page.form([buttons]))
+    return buttons
+
+
 def answering(chosen: Callable[[Any], str], given: Any, told: Any) -> None:
     """Write the reply to an answer; a mistake in it is a message, not an error on the page."""
     try:

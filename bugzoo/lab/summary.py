@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bugzoo.lab.engine import Point
@@ -94,21 +94,22 @@ def picture(
     names: tuple[str, str] = ("this run", "healthy"),
     marks: Sequence[tuple[int, str]] = (),
     twin: Any = None,
+    reference: Mapping[str, float] | None = None,
 ) -> bytes:
     """Return a transparent PNG that stays in the file and is readable on light and dark pages. `marks`: (step, text).
 
-    `run` and `twin` bring their validation losses.
+    `run` and `twin` bring their validation losses. `reference`: name -> loss to compare with.
     """
-    from bugzoo.plots import GREY, comparison, see_through
+    from bugzoo.plots import DPI, comparison
 
-    numbers: dict[str, Any] = {"broken": _curves(points, run), "healthy": _curves(twin_points, twin), "marks": marks}
+    numbers: dict[str, Any] = {"broken": _curves(points, run), "healthy": _curves(twin_points, twin)}
+    numbers |= {"marks": marks, "reference": reference}
     bad = first_bad(points) if explain else None
     if bad:
         event = run.trace.first_non_finite() if run is not None else None
         numbers["first_non_finite"] = (event.data if event else {}) | {"step": event.step if event else bad[0]}
-    figure = see_through(comparison.picture(numbers, title, ink=GREY, names=names))
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=100)
+    comparison.picture(numbers, title, names).savefig(buffer, format="png", dpi=DPI)
     return buffer.getvalue()
 
 

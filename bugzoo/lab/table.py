@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from bugzoo import device
 from bugzoo.errors import UserError
 from bugzoo.lab.frontend import headless, kernel
-from bugzoo.plots import BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+from bugzoo.plots import INK, SERIES
 from bugzoo.templates import render
 
-TONES = (ORANGE, SKY, GREEN, PURPLE, BLUE, RED)
+TONES = (*SERIES, INK)
 """Colors of words that are not quiet. Each cell has its word, so that no color is needed."""
 STRENGTH = "40"
 """Opacity of a cell's color, as two hexadecimal digits: text keeps a contrast of 4.5 : 1 on light and dark pages."""

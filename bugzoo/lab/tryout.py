@@ -7,53 +7,47 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bugzoo import course, record
-from bugzoo.lab.versions import version
+from bugzoo.frontend import fit
+from bugzoo.lab.error_help import help_for
 
 FILE = "<judge of {}>"
 RAISED = "your code raised"
+HELPS = 2
+"""Most lines of help below the failed checks."""
 
 
 def try_out(name: str, answer: Any) -> Any:
     """Check `answer` for the lesson's task `name`, such as `03/hook`, and print the results.
 
     Returns it if all checks pass, else the solution, so that the cells below run in any case. An error in the learner's
-    code is reported, not raised. From the second version of the code that fails, the hint of a failed case is printed too.
+    code is reported, not raised. Each failed check may bring one line of help, and so may an error.
     """
     number, _, key = name.partition("/")
     task = course.load(number).task(key)
     if isinstance(answer, Solution):  # this cell was run again without the cell of the learner's code
         answer = answer.beside
     judgement = verdict(task.judge, answer, name)
-    failed = list((record.kept("task", name) or {}).get("versions", []))
-    if not judgement.held and (code := version(answer)) not in (*failed, _stub(task.stub, answer, key)):
-        failed.append(code)
-    record.keep("task", name, {"held": judgement.held, "tries": len(failed), "versions": failed})
-    if judgement.held:
-        print("\n".join([*judgement.lines, "All checks pass. The lesson continues with your code."]))
-        return answer
-    print("\n".join(_failed(judgement, hinted=len(failed) > 1)))
-    return Solution(solution(task.solution, answer, key), answer)
+    record.keep("task", name, {"held": judgement.held})
+    lines = _passed(judgement) if judgement.held else _failed(judgement)
+    print(fit("\n".join(lines), indent=" " * 6))
+    return answer if judgement.held else Solution(solution(task.solution, answer, key), answer)
 
 
-def _stub(text: str, answer: Any, key: str) -> str:
-    """Return the version of the unchanged stub, which is not a try; empty if it does not run without its notebook."""
-    try:
-        return version(solution(text, answer, key))
-    except Exception:
-        return ""
+def _passed(judgement: "Verdict") -> list[str]:
+    return [*judgement.lines, "All checks pass. The lesson continues with your code."]
 
 
-def _failed(found: "Verdict", hinted: bool) -> list[str]:
-    """Return what a learner whose code fails reads: the failed cases, how many pass, and one hint at most."""
-    lines = [line for good, line in zip(found.good, found.lines, strict=True) if not good]
-    if found.given and all(value is None for value in found.given):
+def _failed(judgement: "Verdict") -> list[str]:
+    """Return what a learner whose code fails reads: the failed checks, how many pass, and lines of help."""
+    lines = [line for good, line in zip(judgement.good, judgement.lines, strict=True) if not good]
+    empty = bool(judgement.given) and all(value is None for value in judgement.given)
+    if empty:
         lines = [line for line in lines if RAISED not in line]  # the judge's own errors on None
         lines = ["It returned None each time: the body is empty, or a `return` is missing.", *lines]
-    if passed := sum(found.good):
-        lines.append(f"  {passed} of {len(found.good)} checks pass.")
-    if hinted and found.hint:
-        lines.append(f"Hint: {found.hint}")
-    return [*lines, "The lesson continues with the solution for now. Change your code and run both cells again."]
+    if passed := sum(judgement.good):
+        lines.append(f"{passed} of {len(judgement.good)} checks pass.")
+    lines += [f"help: {sentence}" for sentence in ([] if empty else judgement.helps[:HELPS])]
+    return [*lines, "The lesson continues with the solution for now. Change your code and run it again."]
 
 
 class Solution:
@@ -72,23 +66,37 @@ class Solution:
 
 @dataclass
 class Verdict:
-    """What a judge says: whether each check passes, a line for it, what the answer returned each time, and one hint."""
+    """What a judge says: whether each check passes, a line for it, what the answer returned each time, and the help."""
 
     good: list[bool] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     given: list[Any] = field(default_factory=list)
-    hint: str = ""
-    """Of the first failed check that has one: the misconception behind it."""
+    helps: list[str] = field(default_factory=list)
+    """Of the failed checks that have help, each sentence once: the misconception behind a failure."""
 
     @property
     def held(self) -> bool:
         return bool(self.good) and all(self.good)
 
-    def add(self, good: bool, saw: str, hint: str = "") -> None:
-        """Add a check: whether it passes, a sentence with a number, and a hint for when it does not."""
+    def add(self, check: tuple[Any, ...]) -> None:
+        """Add a judge's check in one of its two forms: (holds, sentence[, help]) or (name, expected, got[, help])."""
+        if isinstance(check[0], str):
+            name, expected, got, *rest = check
+            good = _equal(expected, got)
+            sentence = f"{name}: {got}" if good else f"{name}: expected {expected}, got {got}"
+        else:
+            good, sentence, *rest = check
         self.good.append(bool(good))
-        self.lines.append(f"  {'ok ' if good else 'NOT'}  {saw}")
-        self.hint = self.hint or ("" if good else hint)
+        self.lines.append(f"{'ok  ' if good else 'FAIL'}  {sentence}")
+        self.helps += [line for line in rest if line and not good and line not in self.helps]
+
+
+def _equal(expected: Any, got: Any) -> bool:
+    """Return whether two values are equal; what cannot be compared, such as a tensor with a number, is not."""
+    try:
+        return bool(expected == got)
+    except Exception:
+        return False
 
 
 def verdict(judge: str, answer: Any, name: str = "") -> Verdict:
@@ -98,9 +106,12 @@ def verdict(judge: str, answer: Any, name: str = "") -> Verdict:
     judgement = Verdict()
     try:
         for check in names["judge"](_listening(answer, judgement.given)):
-            judgement.add(*check)
+            judgement.add(check)
     except Exception as error:
-        judgement.add(False, _raised(error, FILE.format(name)))
+        line = _line(error, FILE.format(name))
+        where = f" in its line {line.lineno}: {line.line}" if line else ""
+        sentence = f"{RAISED} {type(error).__name__}: {str(error)[:200]}{where}"
+        judgement.add((False, sentence, help_for(error, line.line if line else "", names.get("HELP"))))
     return judgement
 
 
@@ -128,8 +139,7 @@ def _listening(answer: Any, given: list[Any]) -> Callable[..., Any]:
     return call
 
 
-def _raised(error: Exception, judge: str) -> str:
-    """Return what the learner's code raised, and in which of its lines."""
+def _line(error: Exception, judge: str) -> Any:
+    """Return the frame of the learner's code in which an error began; None if its text is not there."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename not in (judge, __file__)]
-    where = f" in its line {frames[0].lineno}: {frames[0].line}" if frames and frames[0].line else ""
-    return f"{RAISED} {type(error).__name__}: {str(error)[:200]}{where}"
+    return frames[0] if frames and frames[0].line else None

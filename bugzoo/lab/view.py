@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from bugzoo.errors import UserError
 from bugzoo.lab import borders, healthy_twin, patching, summary
 from bugzoo.lab.engine import Engine, Point
 from bugzoo.lab.frontend import headless
+from bugzoo.lab.number import references
 from bugzoo.printable import printable
 from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario
@@ -24,7 +26,7 @@ class LiveView:
     follow (0: no limit; default: 60 if shown). `pause_at`: pause after that step. `cap`: most steps without a front end
     (nbgrader, nbval, a plain script); the run then happens at once, or up to its pause, with a table and a picture.
     `job`: run a text in its own process. `explain=False`: numbers and pictures only; the first bad step and its operation
-    are not marked.
+    are not marked. `reference`: name -> loss to compare with, such as {"ln 10": math.log(10)}; it is drawn as a line.
     """
 
     def __init__(
@@ -38,7 +40,9 @@ class LiveView:
         pace: float | None = None,
         pause_at: int | None = None,
         cap: int = 1000,
+        reference: Mapping[str, float] | None = None,
     ) -> None:
+        self.reference = references(reference, log=True)
         self.case = healthy_twin.case_of(what, healthy, job)
         self.explain = explain
         self.show_twin, self.pace, self.pause_at, self.cap = show_twin, pace, pause_at, cap
@@ -320,7 +324,7 @@ class LiveView:
             label = self.case.label
             bundle["image/png"] = summary.picture(
                 engine.points, engine.run, self._twin_points, label, explain=self.explain, marks=self._marks,
-                twin=self._twin_run, names=(f"broken{run_place}", f"healthy{twin_place}"),
+                twin=self._twin_run, names=(f"this run{run_place}", f"healthy{twin_place}"), reference=self.reference,
             )  # fmt: skip
         return bundle
 

@@ -29,7 +29,7 @@ class ViewWidgets:
     def __init__(self, view: "LiveView") -> None:
         self.view = view
         self._twin_drawn = False
-        self.chart = Chart()
+        self.chart = Chart(reference=view.reference)
         self.status = w.HTML()
         self.run = w.Button(description="Run", icon="play", button_style="primary", tooltip="Train from the start")
         self.pause = w.Button(description="Pause", icon="pause", tooltip="Pause after this step, or resume")

@@ -18,7 +18,6 @@ def draw(faults: Sequence[Fault], folder: Path, progress: Progress | None = None
 
     A fault that needs a missing device, such as CUDA, gets no picture.
     """
-    from bugzoo.plots import GREY, see_through
     from bugzoo.plots.comparison import picture
     from bugzoo.running import run_all, run_job
 
@@ -48,8 +47,7 @@ def draw(faults: Sequence[Fault], folder: Path, progress: Progress | None = None
         file = folder / f"{fault.id}.svg"
         file.parent.mkdir(parents=True, exist_ok=True)
         numbers = {"broken": _numbers(faulty), "healthy": _numbers(twin), "first_non_finite": faulty.get("first")}
-        figure = see_through(picture(numbers, ink=GREY))
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+        picture(numbers).savefig(file, format="svg", transparent=True, metadata={"Date": None})
         files[fault.id] = file
     return files
 

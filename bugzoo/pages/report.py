@@ -76,12 +76,12 @@ def _loss(run: Any) -> str:
 
 def _curves(run: Any) -> str:
     """Return loss and gradient norm over the steps, side by side, as SVG."""
-    from bugzoo.plots import BLUE, absent, curve, loss_curve, prepare
+    from bugzoo.plots import THIS_RUN, absent, curve, loss_curve, prepare
 
     figure, (left, right) = _axes(2, (9.6, 3.0))
     loss_curve.draw(run, left)
     prepare(right, "Gradient norm", "step", "norm")
-    if not curve(right, run.trace.step, run.trace.grad_norm, "", BLUE):
+    if not curve(right, run.trace.step, run.trace.grad_norm, "", THIS_RUN):
         absent(right, "no finite gradient was recorded")
     return _svg(figure)
 

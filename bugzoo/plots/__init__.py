@@ -12,28 +12,16 @@ from typing import Any
 from bugzoo.diagnostics import instrument, question
 from bugzoo.diagnostics import names as instruments
 from bugzoo.errors import unknown
-from bugzoo.plots._smoothing import comparable, smoothed, smoothed_label, window
-from bugzoo.plots._style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    RED,
-    SKY,
-    STYLES,
-    absent,
-    bars,
-    curve,
-    legend,
-    numbers_of,
-    prepare,
-    see_through,
-)  # fmt: skip
+from bugzoo.plots import lines
+from bugzoo.plots._labels import end_labels, legend, mark, reference
+from bugzoo.plots._palette import GUESS, HEALTHY, INK, REPAIR, RIVAL, SERIES, STYLES, THIS_RUN, colors_of
+from bugzoo.plots._smoothing import comparable, smoothed, smoothed_note, window
+from bugzoo.plots._style import DPI, absent, bars, curve, dress, figure, numbers_of, prepare
 
 __all__ = [
-    "BLUE", "GREEN", "GREY", "ORANGE", "PURPLE", "RED", "SKY", "STYLES", "absent", "bars", "comparable", "curve", "draw",
-    "legend", "names", "prepare", "see_through", "smoothed", "smoothed_label", "window",
+    "DPI", "GUESS", "HEALTHY", "INK", "REPAIR", "RIVAL", "SERIES", "STYLES", "THIS_RUN", "absent", "bars", "colors_of",
+    "comparable", "curve", "draw", "dress", "end_labels", "figure", "legend", "lines", "mark", "names", "prepare", "reference",
+    "smoothed", "smoothed_note", "window",
 ]  # fmt: skip
 
 

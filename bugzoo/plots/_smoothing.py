@@ -34,9 +34,9 @@ def smoothed(values: Sequence[float] | np.ndarray, width: int) -> np.ndarray:
     return np.where(finite, total / np.maximum(count, 1), np.nan)
 
 
-def smoothed_label(name: str, width: int) -> str:
-    """Return a curve's name in a legend, with what was done to it."""
-    return name if width <= 1 else f"{name} (mean of the last {width} steps)"
+def smoothed_note(width: int) -> str:
+    """Return what follows the name of the steps' axis: what the bold lines are."""
+    return "" if width <= 1 else f" (bold: mean of the last {width} steps)"
 
 
 def comparable(

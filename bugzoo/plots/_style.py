@@ -1,4 +1,4 @@
-"""Colors and line styles for color-blind readers, on a light and on a dark page."""
+"""The look of axes on a light and on a dark page: sizes of pictures and of their text, bars, lines."""
 
 import math
 from collections.abc import Mapping
@@ -6,15 +6,44 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo.plots._palette import INK, THIS_RUN
 from bugzoo.running.reading import Reading
 
-# Okabe and Ito, "Color Universal Design" (2008), without black and yellow: each vanishes on one of the two pages
-BLUE, ORANGE, GREEN, RED, PURPLE, SKY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"
-GREY = "#8a8a8a"
-"""For text and axes: contrast of at least 3 : 1 on white and on JupyterLab's dark page."""
-THIS_RUN, ITS_TWIN = RED, BLUE
-"""As in the live plot: this run is vermilion, and the healthy twin behind it is blue."""
-STYLES = ("-", "--", "-.", ":")
+DPI, WIDTH = 110, 7.0
+"""Pixels an inch of a picture in a notebook, and inches of the widest one: a wider one would shrink, with its text."""
+LEAST = 11
+"""Pixels of the smallest text."""
+TEXT, TITLE = LEAST * 72 / 96, 9.5
+"""Points. `LEAST` pixels as SVG, at 96 pixels an inch; more in a notebook, where a page may show it at 87 %."""
+
+
+def figure(height: float, width: float = WIDTH) -> Any:
+    """Return a figure with a transparent background, created without pyplot, so that none stays open."""
+    from matplotlib.figure import Figure
+
+    return dress(Figure(figsize=(min(width, WIDTH), height), layout="constrained"))
+
+
+def dress(figure: Any) -> Any:
+    """Return the figure with a transparent background, with black as `INK`, and no text smaller than `TEXT`."""
+    from matplotlib.colors import same_color
+    from matplotlib.text import Text
+
+    figure.patch.set_alpha(0.0)
+    for ax in figure.axes:
+        ax.set_facecolor("none")
+        for axis, ticks in (("x", ax.get_xticklabels()), ("y", ax.get_yticklabels())):
+            small = {"labelsize": TEXT} if any(tick.get_fontsize() < TEXT for tick in ticks) else {}
+            black = {"colors": INK} if any(same_color(tick.get_color(), "black") for tick in ticks) else {}
+            ax.tick_params(axis=axis, which="both", **small, **black)
+        for spine in ax.spines.values():
+            if same_color(spine.get_edgecolor(), "black"):
+                spine.set_color(INK)
+    for text in figure.findobj(Text):
+        text.set_fontsize(max(text.get_fontsize(), TEXT))
+        if same_color(text.get_color(), "black"):
+            text.set_color(INK)
+    return figure
 
 
 def prepare(ax: Any, title: str, xlabel: str = "", ylabel: str = "") -> None:
@@ -22,32 +51,19 @@ def prepare(ax: Any, title: str, xlabel: str = "", ylabel: str = "") -> None:
     ax.set_facecolor("none")
     if ax.figure is not None:
         ax.figure.patch.set_alpha(0.0)
-    ax.set_title(title, color=GREY, fontsize=10)
-    ax.set_xlabel(xlabel, color=GREY)
-    ax.set_ylabel(ylabel, color=GREY)
-    ax.tick_params(which="both", colors=GREY)  # a short logarithmic axis has labels only at its minor ticks
+    ax.set_title(title, color=INK, fontsize=TITLE)
+    ax.set_xlabel(xlabel, color=INK, fontsize=TEXT)
+    ax.set_ylabel(ylabel, color=INK, fontsize=TEXT)
+    ax.tick_params(which="both", colors=INK, labelsize=TEXT)  # a short logarithmic axis has labels only at minor ticks
     for side, spine in ax.spines.items():
-        spine.set_color(GREY)
+        spine.set_color(INK)
         spine.set_visible(side in ("left", "bottom"))
-
-
-def see_through(figure: Any) -> Any:
-    """Return the figure with a transparent background."""
-    figure.patch.set_alpha(0.0)
-    for ax in figure.axes:
-        ax.set_facecolor("none")
-    return figure
 
 
 def absent(ax: Any, why: str) -> None:
     """Show one line of text instead of a plot."""
     ax.set_axis_off()
-    ax.text(0.5, 0.5, why, color=GREY, ha="center", va="center", wrap=True, transform=ax.transAxes)
-
-
-def legend(ax: Any) -> None:
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, labelcolor=GREY, fontsize=8)
+    ax.text(0.5, 0.5, why, color=INK, fontsize=TEXT, ha="center", va="center", wrap=True, transform=ax.transAxes)
 
 
 def trace_of(data: Any) -> Any:
@@ -69,26 +85,27 @@ def column(values: Any) -> np.ndarray:
     return np.asarray(values, dtype=np.float64).reshape(-1)
 
 
-def curve(ax: Any, x: Any, y: Any, label: str, colour: str, style: str = "-") -> bool:
+def curve(ax: Any, x: Any, y: Any, label: str, color: str, style: Any = "-") -> bool:
     """Draw a line over the finite points; return False if no point is finite."""
     x, y = column(x), column(y)
     keep = np.isfinite(y) if len(x) == len(y) else np.zeros(len(y), dtype=bool)
     if not keep.any():
         return False
-    ax.plot(x[keep], y[keep], style, color=colour, label=label, linewidth=1.4, marker="." if keep.sum() == 1 else None)
+    marker = "." if keep.sum() == 1 else None
+    ax.plot(x[keep], y[keep], linestyle=style, color=color, label=label, linewidth=1.4, marker=marker)
     return True
 
 
-def bars(ax: Any, values: Mapping[str, float | None], limit: float | None = None, colour: str = THIS_RUN) -> bool:
+def bars(ax: Any, values: Mapping[str, float | None], limit: float | None = None, color: str = THIS_RUN) -> bool:
     """Draw horizontal bars with numbers, the limit as a dashed line; return False if no value is finite."""
     finite = {key: float(value) for key, value in values.items() if value is not None and math.isfinite(float(value))}
     if not finite:
         return False
     places = np.arange(len(finite))[::-1]
-    ax.barh(places, list(finite.values()), color=colour, alpha=0.85)
-    ax.set_yticks(places, list(finite), color=GREY)
+    ax.barh(places, list(finite.values()), color=color, alpha=0.85)
+    ax.set_yticks(places, list(finite), color=INK)
     for place, value in zip(places, finite.values(), strict=True):
-        ax.text(value, place, f" {value:.3g}", color=GREY, va="center", fontsize=8)
+        ax.text(value, place, f" {value:.3g}", color=INK, va="center", fontsize=TEXT)
     if limit is not None:
-        ax.axvline(limit, color=GREY, linestyle="--", linewidth=1)
+        ax.axvline(limit, color=INK, linestyle="--", linewidth=1)
     return True

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from bugzoo.plots._style import GREY, absent, numbers_of
+from bugzoo.plots._palette import INK
+from bugzoo.plots._style import TEXT, absent, numbers_of
 
 
 def draw(data: Any, ax: Any) -> None:
@@ -14,4 +15,5 @@ def draw(data: Any, ax: Any) -> None:
     ax.set_axis_off()
     line = f"line {numbers['line']}: " if numbers.get("line") else ""
     text = f"after {numbers['steps']:.0f} steps\n{line}{numbers['type']}\n{numbers['message'][:300]}"
-    ax.text(0.02, 0.5, text, color=GREY, va="center", wrap=True, family="monospace", fontsize=8, transform=ax.transAxes)
+    look = {"color": INK, "fontsize": TEXT, "family": "monospace", "va": "center", "wrap": True}
+    ax.text(0.02, 0.5, text, transform=ax.transAxes, **look)

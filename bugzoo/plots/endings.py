@@ -5,11 +5,13 @@ it. Then no setting of the training is the first suspect, but an operation outsi
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from bugzoo.plots import _style
+from bugzoo.plots._labels import mark
+from bugzoo.plots._palette import colors_of
 
 SHOWN = 12
 """Finite losses that are shown of each run."""
@@ -24,18 +26,16 @@ def measure(losses: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     return np.arange(first + 1, end + 1), values[first:end]
 
 
-def picture(runs: Mapping[str, Sequence[float]]) -> Figure:
+def picture(runs: Mapping[str, Sequence[float]]) -> Any:
     """Return the figure: one plot for each run, name -> losses, with a logarithmic axis of one ratio for all."""
-    figure = Figure(figsize=(4 * len(runs), 2.8), layout="constrained")
+    figure, colors = _style.figure(2.6, 4 * len(runs)), colors_of(runs)
     lines = {name: measure(losses) for name, losses in runs.items()}
     ratio = max(values.max() / values.min() for _, values in lines.values())
     for ax, (name, (steps, values)) in zip(figure.subplots(1, len(runs), squeeze=False)[0], lines.items(), strict=True):
         _style.prepare(ax, name, "step", "loss, logarithmic")
-        ax.plot(steps, values, color=_style.THIS_RUN, marker="o", markersize=4, linewidth=1.4)
+        ax.plot(steps, values, color=colors[name], marker="o", markersize=4, linewidth=1.4)
         ax.set_yscale("log")
         middle = np.sqrt(values.max() * values.min())
         ax.set_ylim(middle / ratio**0.6, middle * ratio**0.6)
-        ax.axvline(steps[-1] + 1, color=_style.GREY, linestyle=":", linewidth=1.2)
-        ax.text(steps[-1] + 1, 0.03, "no finite loss ", color=_style.GREY, fontsize=9, ha="right",
-                transform=ax.get_xaxis_transform())  # fmt: skip
+        mark(ax, steps[-1] + 1, "no finite loss")
     return figure

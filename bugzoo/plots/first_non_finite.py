@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from bugzoo.plots._style import PURPLE, SKY, THIS_RUN, absent, curve, legend, prepare, trace_of
+from bugzoo.plots._labels import end_labels, mark
+from bugzoo.plots._palette import SERIES, THIS_RUN
+from bugzoo.plots._style import absent, curve, prepare, trace_of
 
 
 def draw(data: Any, ax: Any, around: int = 20) -> None:
@@ -15,6 +17,6 @@ def draw(data: Any, ax: Any, around: int = 20) -> None:
         return
     part = slice(max(0, event.step - 1 - around), event.step + around)
     curve(ax, trace.step[part], trace.loss[part], "loss", THIS_RUN)
-    curve(ax, trace.step[part], trace.grad_norm[part], "gradient norm", SKY, "--")
-    ax.axvline(event.step, color=PURPLE, linestyle="-.", linewidth=1.2, label=f"step {event.step}")
-    legend(ax)
+    curve(ax, trace.step[part], trace.grad_norm[part], "gradient norm", SERIES[0], "--")
+    mark(ax, event.step, f"step {event.step}")
+    end_labels(ax)

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
 
-from bugzoo.plots._style import GREY, RED, SKY, prepare
+from bugzoo.plots import _style
+from bugzoo.plots._palette import INK, ON_COLOR, SERIES, THIS_RUN
+from bugzoo.plots._style import TEXT, prepare
 
+COLORS = (SERIES[3], THIS_RUN)
+"""Of what is finite, and of what is not."""
 FEW = 3
 """Most rows that are labeled one by one."""
 
@@ -28,26 +31,26 @@ def measure(model: Any) -> dict[str, np.ndarray]:
 
 def draw(name: str, lost: np.ndarray, ax: Any) -> None:
     """Draw one matrix: `lost` is (units, inputs) of 0 and 1."""
-    prepare(ax, f"{name}: {lost.mean():.1%} is not finite", f"{lost.shape[1]} inputs", f"{lost.shape[0]} units")
-    ax.imshow(lost, cmap=ListedColormap([SKY, RED]), vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    prepare(ax, f"{name}:\n{lost.mean():.1%} is not finite", f"{lost.shape[1]} inputs", f"{lost.shape[0]} units")
+    ax.imshow(lost, cmap=ListedColormap(COLORS), vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     rows = np.flatnonzero(lost.any(axis=1))
     ax.set_xticks([])
     ax.set_yticks([])
     if 0 < len(rows) <= FEW:
         for row in rows:
-            arrow = {"arrowstyle": "->", "color": "black", "linewidth": 1.5}
             below = row < 0.8 * len(lost)
             place = (0.5 * lost.shape[1], row + (0.14 if below else -0.14) * len(lost))
-            ax.annotate(f"unit {row}", (0.5 * lost.shape[1], row), place, ha="center", va="center", arrowprops=arrow)
+            look = {"ha": "center", "va": "center", "fontsize": TEXT, "color": ON_COLOR}
+            arrow = {"arrowstyle": "->", "color": ON_COLOR, "linewidth": 1.5}
+            ax.annotate(f"unit {row}", (0.5 * lost.shape[1], row), place, arrowprops=arrow, **look)
 
 
-def picture(model: Any) -> Figure:
+def picture(model: Any) -> Any:
     """Return all matrices side by side, the first layer on the left."""
     matrices = measure(model)
-    figure = Figure(figsize=(3.0 * len(matrices), 3.4), layout="constrained")
+    figure = _style.figure(3.0, 3.0 * len(matrices))
     for ax, (name, lost) in zip(figure.subplots(1, len(matrices), squeeze=False)[0], matrices.items(), strict=True):
         draw(name, lost, ax)
-    label = "blue: finite · orange: not finite · the backward pass comes from the right"
-    figure.supxlabel(label, color=GREY, fontsize=9)
-    figure.patch.set_alpha(0.0)
+    colors = "cyan: finite · orange: not finite · the backward pass comes from the right"
+    figure.supxlabel(colors, color=INK, fontsize=TEXT)
     return figure

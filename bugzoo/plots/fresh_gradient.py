@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from bugzoo.plots._style import GREY, THIS_RUN, absent, bars, curve, numbers_of, prepare, trace_of
+from bugzoo.plots._palette import INK, THIS_RUN
+from bugzoo.plots._style import absent, bars, curve, numbers_of, prepare, trace_of
 
 
 def draw(data: Any, ax: Any) -> None:
@@ -11,7 +12,7 @@ def draw(data: Any, ax: Any) -> None:
     if trace is not None:
         prepare(ax, "Gradient left over from earlier batches", "step", "left over / gradient at step")
         if curve(ax, trace.step, trace.leftover, "left over", THIS_RUN):
-            ax.axhline(0, color=GREY, linestyle=":", linewidth=1)
+            ax.axhline(0, color=INK, linestyle=":", linewidth=1)
             return
     numbers = numbers_of(data, "fresh_gradient")
     prepare(ax, "Steps with stale gradients", "share of steps")

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from bugzoo.plots._style import GREY, THIS_RUN, absent, column, curve, legend, numbers_of, prepare, trace_of
+from bugzoo.plots._labels import end_labels, reference
+from bugzoo.plots._palette import THIS_RUN
+from bugzoo.plots._style import TEXT, absent, column, curve, numbers_of, prepare, trace_of
 
 LABELS = 24
 """Most layer names that fit below the plot."""
@@ -18,14 +20,14 @@ def draw(data: Any, ax: Any) -> None:
         points = np.maximum(norms, 1e-30)
         prepare(ax, "Gradient norm by layer (median over steps)", "", "norm")
         ax.plot(range(len(norms)), points, "o-", color=THIS_RUN, markersize=5, linewidth=1, label="one layer")
-        ax.axhline(max(total, 1e-30), color=GREY, linestyle="--", linewidth=1, label="all layers together")
+        reference(ax, max(total, 1e-30), "all layers together")
         ax.set_yscale("log")
         # points, not bars: a log axis has no zero to start from. Below two decades the axis exaggerates differences
         low, high = min(points.min(), total or 1e-30), max(points.max(), total)
         ax.set_ylim(low / 3, max(high * 3, low * 30))
         every = -(-len(norms) // LABELS)
-        ax.set_xticks(range(0, len(norms), every), numbers["names"][::every], rotation=60, ha="right", fontsize=7)
-        legend(ax)
+        ax.set_xticks(range(0, len(norms), every), numbers["names"][::every], rotation=60, ha="right", fontsize=TEXT)
+        end_labels(ax)
         return
     trace = trace_of(data)
     prepare(ax, "Gradient norm", "step", "norm")

@@ -3,7 +3,9 @@
 import math
 from typing import Any
 
-from bugzoo.plots._style import GREY, PURPLE, THIS_RUN, absent, curve, legend, numbers_of, prepare
+from bugzoo.plots._labels import end_labels, mark, reference
+from bugzoo.plots._palette import THIS_RUN
+from bugzoo.plots._style import absent, curve, numbers_of, prepare
 
 
 def draw(data: Any, ax: Any) -> None:
@@ -14,11 +16,11 @@ def draw(data: Any, ax: Any) -> None:
         absent(ax, "the instrument measured nothing")
         return
     curve(ax, numbers["rates"], numbers["losses"], "after ten steps", THIS_RUN)
-    ax.axhline(numbers["first_loss"], color=GREY, linestyle="--", linewidth=1, label="before the first step")
-    ax.axvline(numbers["used"], color=GREY, linestyle=":", linewidth=1, label="the script's learning rate")
-    if math.isfinite(numbers["climbs"]):
-        ax.axvline(numbers["climbs"], color=PURPLE, linestyle="-.", linewidth=1.2, label="loss higher than before")
+    reference(ax, numbers["first_loss"], "before the first step")
     ax.set_xscale("log")
+    mark(ax, numbers["used"], "the script's learning rate")
+    if math.isfinite(numbers["climbs"]):
+        mark(ax, numbers["climbs"], "loss higher than before")
     if numbers["first_loss"] > 0:  # values that overshoot are cut off
         ax.set_ylim(0, 2 * numbers["first_loss"])
-    legend(ax)
+    end_labels(ax)

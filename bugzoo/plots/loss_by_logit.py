@@ -9,22 +9,22 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from bugzoo.plots import _style
+from bugzoo.plots._labels import end_labels
+from bugzoo.plots._palette import INK, STYLES, colors_of
 from bugzoo.plots.slope import measure
 
-COLORS = (_style.SKY, _style.ORANGE, _style.RED, _style.GREEN)
 WIDTHS = (3.2, 1.8, 1.8, 1.8)
 """The first loss is the thick one in the background: two of them can coincide for a while."""
 
 
-def picture(losses: Mapping[str, Callable[[Any], Any]], end: float = 8.0, mark: float | None = None) -> Figure:
+def picture(losses: Mapping[str, Callable[[Any], Any]], end: float = 8.0, mark: float | None = None) -> Any:
     """Return the figure. `losses`: name -> loss (nats) of a float32 tensor of logits; the other logits are 0 in each.
 
     `end`: the logits go from -end to end; the value there is drawn as the floor. `mark`: a logit for a vertical line.
     """
-    figure = Figure(figsize=(8, 5.2), layout="constrained")
+    figure, colors = _style.figure(4.8), colors_of(losses)
     upper, lower = figure.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": (3, 2)})
     _style.prepare(upper, "", "", "loss (nats)")
     _style.prepare(lower, "", "logit of the correct class minus the others", "size of the slope")
@@ -33,20 +33,20 @@ def picture(losses: Mapping[str, Callable[[Any], Any]], end: float = 8.0, mark: 
     highest: list[float] = []
     for number, (name, loss) in enumerate(losses.items()):
         values, slopes = measure(loss, x)
-        color, style, width = COLORS[number % 4], _style.STYLES[number % 4], WIDTHS[number % 4]
+        color, style, width = colors[name], STYLES[number % 4], WIDTHS[number % 4]
         for ax, y in ((upper, values), (lower, np.abs(slopes))):
-            ax.plot(x, y, style, color=color, linewidth=width, label=name)
+            ax.plot(x, y, linestyle=style, color=color, linewidth=width, label=name)
         floor = float(values.min())
         highest.append(float(values.max()))
         if not any(abs(floor - other) < 0.01 for other in floors):
             floors.append(floor)
-            upper.axhline(floor, color=_style.GREY, linestyle="--", linewidth=0.8)
-            upper.text(1.06 * end, floor, f"floor {floor:.3f}", color=_style.GREY, fontsize=9, va="center")
+            upper.axhline(floor, color=INK, linestyle="--", linewidth=0.8)
+            upper.text(1.06 * end, floor, f"floor {floor:.3f}", color=INK, fontsize=_style.TEXT, va="center")
     for ax in (upper, lower):
         if mark is not None:
-            ax.axvline(mark, color=_style.GREY, linewidth=1)
+            ax.axvline(mark, color=INK, linewidth=1)
     lower.set_xlim(-end, 1.04 * end)
     squeezed = sorted(highest)[-2] if len(highest) > 1 else highest[0]
     upper.set_ylim(-0.1 * squeezed, 2 * squeezed)  # the steepest line leaves the plot, or the floors would be one line
-    upper.legend(frameon=False, labelcolor=_style.GREY, fontsize=9, loc="upper right")
+    end_labels(lower)
     return figure

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from bugzoo.plots._style import GREY, ITS_TWIN, PURPLE, THIS_RUN, absent, column, curve, legend, prepare, trace_of
+from bugzoo.plots._labels import end_labels, mark, reference
+from bugzoo.plots._palette import HEALTHY, THIS_RUN
+from bugzoo.plots._style import absent, column, curve, prepare, trace_of
 
 FAR = 10
 """A loss smaller by this factor has another unit or is long converged: beside the line it would look flat."""
@@ -19,14 +21,13 @@ def draw(data: Any, ax: Any, twin: Any = None) -> None:
         absent(ax, "no finite loss was recorded")
         return
     if twin is not None:
-        curve(ax, trace_of(twin).step, trace_of(twin).loss, "healthy", ITS_TWIN, "--")
+        curve(ax, trace_of(twin).step, trace_of(twin).loss, "healthy", HEALTHY, "--")
     curve(ax, trace.step, trace.loss, "this run", THIS_RUN)
     classes = trace.graph.classes or 0
     largest = np.nanmax(np.where(np.isfinite(column(trace.loss)), column(trace.loss), np.nan))
     if classes > 1 and largest > math.log(classes) / FAR:
-        ax.axhline(math.log(classes), color=GREY, linestyle=":", linewidth=1, label=f"guessing: ln {classes}")
+        reference(ax, math.log(classes), f"guessing: ln {classes}")
     event = trace.first_non_finite()
     if event is not None:
-        label = f"first non-finite: step {event.step}"
-        ax.axvline(event.step, color=PURPLE, linestyle="-.", linewidth=1.2, label=label)
-    legend(ax)
+        mark(ax, event.step, f"first non-finite: step {event.step}")
+    end_labels(ax)

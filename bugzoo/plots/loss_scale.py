@@ -2,18 +2,19 @@
 
 from typing import Any
 
-from bugzoo.plots._style import PURPLE, THIS_RUN, absent, bars, curve, numbers_of, prepare, trace_of
+from bugzoo.plots._palette import INK, THIS_RUN
+from bugzoo.plots._style import absent, bars, curve, numbers_of, prepare, trace_of
 
 
 def draw(data: Any, ax: Any) -> None:
     """Draw the loss scale of a Run or Trace with a scaler, otherwise the shares among the numbers."""
     trace = trace_of(data)
     if trace is not None:
-        prepare(ax, "Loss scale", "step", "loss scale")
+        prepare(ax, "Loss scale", "step (dotted: a step that was skipped)", "loss scale")
         if curve(ax, trace.step, trace.scale, "scale", THIS_RUN):
             for event in trace.events:
                 if event.kind == "skipped_step":
-                    ax.axvline(event.step, color=PURPLE, linestyle=":", linewidth=1)
+                    ax.axvline(event.step, color=INK, linestyle=":", linewidth=1)
             ax.set_yscale("log", base=2)
             return
     numbers = numbers_of(data, "loss_scale")

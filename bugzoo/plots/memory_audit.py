@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from bugzoo.plots._style import THIS_RUN, absent, bars, curve, numbers_of, prepare, trace_of
+from bugzoo.plots._palette import THIS_RUN
+from bugzoo.plots._style import absent, bars, curve, numbers_of, prepare, trace_of
 
 
 def draw(data: Any, ax: Any) -> None:

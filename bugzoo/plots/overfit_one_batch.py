@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from bugzoo.plots._style import GREY, PURPLE, THIS_RUN, absent, curve, legend, numbers_of, prepare
+from bugzoo.plots._labels import end_labels, mark, reference
+from bugzoo.plots._palette import THIS_RUN
+from bugzoo.plots._style import absent, curve, numbers_of, prepare
 
 
 def draw(data: Any, ax: Any) -> None:
@@ -13,8 +15,8 @@ def draw(data: Any, ax: Any) -> None:
         absent(ax, "the instrument measured nothing")
         return
     curve(ax, numbers["repetitions"], numbers["losses"], "the program's own step", THIS_RUN)
-    ax.axhline(numbers["first_loss"] / 2, color=GREY, linestyle=":", linewidth=1, label="half of the first loss")
+    reference(ax, numbers["first_loss"] / 2, "half of the first loss")
     if numbers.get("lost_step", 0) > 0:
-        ax.axvline(numbers["lost_step"], color=PURPLE, linestyle="-.", linewidth=1.2, label="loss is not finite")
+        mark(ax, numbers["lost_step"], "loss is not finite")
     ax.set_ylim(bottom=0)
-    legend(ax)
+    end_labels(ax)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from bugzoo.plots._style import BLUE, GREEN, ORANGE, PURPLE, STYLES, absent, curve, legend, prepare
-
-_COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
+from bugzoo.plots._labels import end_labels
+from bugzoo.plots._palette import SERIES, STYLES
+from bugzoo.plots._style import absent, curve, prepare
 
 
 def draw(data: Any, ax: Any) -> None:
@@ -12,10 +12,10 @@ def draw(data: Any, ax: Any) -> None:
     prepare(ax, "Loss by rank", "step", "loss")
     ranks = list(getattr(data, "ranks", []))
     lines = [
-        curve(ax, run.trace.step, run.trace.loss, f"rank {i}", _COLOURS[i % 4], STYLES[i // 4 % 4 if i >= 4 else i % 4])
+        curve(ax, run.trace.step, run.trace.loss, f"rank {i}", SERIES[i % 5], STYLES[(i + i // 5) % 5])
         for i, run in enumerate(ranks)
     ]
     if not any(lines):
         absent(ax, "the script ran in one process")
         return
-    legend(ax)
+    end_labels(ax)

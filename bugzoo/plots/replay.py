@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from bugzoo.plots._style import GREY, absent, numbers_of
+from bugzoo.plots._palette import INK
+from bugzoo.plots._style import TEXT, absent, numbers_of
 
 
 def draw(data: Any, ax: Any) -> None:
@@ -15,4 +16,5 @@ def draw(data: Any, ax: Any) -> None:
     lines = [f"step {numbers['step']:.0f}: {numbers.get('op') or 'an operation'} ({numbers.get('direction') or ''})"]
     lines.append(f"line {numbers.get('line')}: {numbers.get('code') or ''}")
     lines.append("the replay was bitwise exact" if numbers.get("faithful") else "the replay was not exact")
-    ax.text(0.02, 0.5, "\n".join(lines), color=GREY, va="center", family="monospace", transform=ax.transAxes)
+    look = {"color": INK, "fontsize": TEXT, "family": "monospace", "va": "center", "wrap": True}
+    ax.text(0.02, 0.5, "\n".join(lines), transform=ax.transAxes, **look)

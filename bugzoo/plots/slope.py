@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure
 
-from bugzoo.plots._style import BLUE, GREEN, GREY, ORANGE, RED, STYLES, legend, prepare
+from bugzoo.plots import _style
+from bugzoo.plots._labels import legend
+from bugzoo.plots._palette import INK, STYLES, colors_of
+from bugzoo.plots._style import TEXT, prepare
 
 
 def measure(function: Callable[[Any], Any], x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -22,10 +24,9 @@ def measure(function: Callable[[Any], Any], x: np.ndarray) -> tuple[np.ndarray, 
     return values.detach().numpy(), slopes.numpy()
 
 
-def picture(functions: Mapping[str, Callable[[Any], Any]], end: float = 0.5) -> Figure:
+def picture(functions: Mapping[str, Callable[[Any], Any]], end: float = 0.5) -> Any:
     """Return curves from 0 to `end`; a non-finite value at 0 is marked and labeled."""
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
-    figure.patch.set_alpha(0.0)
+    figure, colors = _style.figure(3.2), colors_of(functions)
     left, right = figure.subplots(1, 2)
     prepare(left, "the value", "x")
     prepare(right, "its gradient", "x")
@@ -33,14 +34,14 @@ def picture(functions: Mapping[str, Callable[[Any], Any]], end: float = 0.5) -> 
     for number, (name, function) in enumerate(functions.items()):
         values, slopes = measure(function, x)
         for ax, y in ((left, values), (right, slopes)):
-            colour, style = (BLUE, ORANGE, GREEN)[number % 3], STYLES[number % len(STYLES)]
-            ax.plot(x[1:], y[1:], style, color=colour, linewidth=2, label=f"{name}  (at 0: {y[0]:g})")
+            look = {"color": colors[name], "linestyle": STYLES[number % len(STYLES)], "linewidth": 2}
+            ax.plot(x[1:], y[1:], **look, label=f"{name}  (at 0: {y[0]:g})")
     for ax in (left, right):
-        ax.axvline(0, color=GREY, linewidth=1)
+        ax.axvline(0, color=INK, linewidth=1)
         low, high = ax.get_ylim()
         steep = max(abs(low), abs(high)) > 20
         ax.set_ylim(max(low, -6), min(high, 40) if steep else high)
-        legend(ax)
-    right.plot([0], [0], "X", color=RED, markersize=9, clip_on=False)
-    right.annotate("not finite", (0, 0), (8, -16), textcoords="offset points", color=RED, fontsize=9)
+        legend(ax, 1)
+    right.plot([0], [0], "X", color=INK, markersize=9, clip_on=False)
+    right.annotate("not finite", (0, 0), (8, -16), textcoords="offset points", color=INK, fontsize=TEXT)
     return figure

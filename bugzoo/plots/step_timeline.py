@@ -2,9 +2,12 @@
 
 from typing import Any
 
-from bugzoo.plots._style import BLUE, GREEN, ORANGE, PURPLE, absent, legend, numbers_of, prepare
+from bugzoo.plots._labels import legend
+from bugzoo.plots._palette import INK, SERIES
+from bugzoo.plots._style import absent, numbers_of, prepare
 
-_PARTS = (("data", ORANGE, "//"), ("forward", BLUE, ""), ("backward", GREEN, ".."), ("step", PURPLE, "xx"))
+PARTS = tuple(zip(("data", "forward", "backward", "step"), SERIES, ("//", "", "..", "xx"), strict=False))
+"""(part, color, hatch), in the order in which they happen."""
 
 
 def draw(data: Any, ax: Any) -> None:
@@ -15,9 +18,10 @@ def draw(data: Any, ax: Any) -> None:
         absent(ax, "step times were not recorded")
         return
     left = 0.0
-    for name, colour, hatch in _PARTS:
+    for name, color, hatch in PARTS:
         width = numbers[f"{name}_ms"]
-        ax.barh([0], [width], left=[left], color=colour, hatch=hatch, alpha=0.85, label=f"{name} {width:.3g} ms")
+        look = {"color": color, "hatch": hatch, "alpha": 0.85, "edgecolor": INK, "label": f"{name} {width:.3g} ms"}
+        ax.barh([0], [width], left=[left], **look)
         left += width
     ax.set_yticks([])
-    legend(ax)
+    legend(ax, 4)

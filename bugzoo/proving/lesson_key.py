@@ -16,7 +16,7 @@ from bugzoo.errors import UserError
 from bugzoo.fingerprint import code_by_module, defines, dumped, used_by
 from bugzoo.proving import code, ledger, opened
 
-CELLS = ("code", "task", "solution", "judge", "proof", "measured", "case")
+CELLS = ("code", "task", "solution", "judge", "keep", "proof", "measured", "case")
 """Kinds of cells that run, or say what runs."""
 FRONT = frozenset(f"bugzoo.lab.{room}" for room in ("jupyter", "front"))
 """Code that runs in a browser's page or beside it; a proof runs without one."""

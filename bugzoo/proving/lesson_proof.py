@@ -4,19 +4,24 @@ import json
 import math
 import os
 import re
+import subprocess
+import sys
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bugzoo import material
 from bugzoo.course import on_gpu
 from bugzoo.course.book import notebook
+from bugzoo.course.budget import over
 from bugzoo.course.cells import PROSE, REVEALED
 from bugzoo.course.names import names_of
 from bugzoo.course.needs import needed
 from bugzoo.course.source import Lesson
+from bugzoo.course.words import problems as unlinked_words
 from bugzoo.device import CPU, LINE, VARIABLE
 from bugzoo.files import write_atomic
 from bugzoo.plain import plain
@@ -48,8 +53,8 @@ SECONDS = 600
 def read_through(lesson: Lesson) -> list[str]:
     """Return a lesson's problems without running it, as sentences.
 
-    These are numbers without a proof, proof cells that the learner's cells depend on or that would change them, and
-    missing cases.
+    These are numbers without a proof, proof cells that the learner's cells depend on or that would change them,
+    missing cases, and more minutes, cells or lines than a lesson may have.
     """
     problems = []
     bound = {name: cell for cell in lesson.proofs for name in names_of(cell.text)[0]}
@@ -71,7 +76,14 @@ def read_through(lesson: Lesson) -> list[str]:
             for name in re.findall(rf'lab\.case\("{lesson.number}/(\w+)"', cell.text):
                 if name not in lesson.cases:
                     problems.append(f"{where}: there is no [case] {name}")
-    return problems + _unseen(lesson) + _without_device(lesson) + _loose_ends(lesson)
+    return (
+        problems
+        + unlinked_words(lesson)
+        + over(lesson)
+        + _unseen(lesson)
+        + _without_device(lesson)
+        + _loose_ends(lesson)
+    )
 
 
 def _unseen(lesson: Lesson) -> list[str]:
@@ -108,15 +120,14 @@ def _without_device(lesson: Lesson) -> list[str]:
 
 
 def _loose_ends(lesson: Lesson) -> list[str]:
-    """Return predictions that no later cell reveals, and tasks that no later cell tries out."""
+    """Return predictions that no later cell reveals, and tests that no cell keeps."""
     problems = []
     for number, cell in enumerate(lesson.cells):
         behind = "\n".join(later.text for later in lesson.cells[number:] if later.kind == "code")
         if cell.kind in REVEALED and not re.search(rf"\b{cell.name}\.reveal\(", behind):
             problems.append(f"{lesson.where(cell)}: no later cell has {cell.name}.reveal()")
-        call = f'{cell.name} = lab.try_out("{lesson.number}/{cell.name}", {cell.name})'
-        if cell.kind == "task" and call not in behind:
-            problems.append(f"{lesson.where(cell)}: no later cell has {call}")
+        if cell.kind == "keep" and f"lab.keep({cell.name})" not in behind:
+            problems.append(f"{lesson.where(cell)}: no later cell has lab.keep({cell.name})")
     return problems
 
 
@@ -245,10 +256,22 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "", threads: int =
                 return Ran([*_raised(lesson, book, proofs), *_failure(lesson, book, proofs)], {}, {}, {})
             except (CellTimeoutError, DeadKernelError) as error:
                 return Ran([f"{lesson.file.name}: {error}"], {}, {}, {})
+            problems = [*_raised(lesson, book, proofs), *_failing_tests(lesson, Path(folder))]
     lines = "".join(stream.text for stream in book.cells[-1].outputs if stream.get("name") == "stdout").splitlines()
     # other code still running in the kernel may print there as well
     measured, openings = json.loads(next(line for line in reversed(lines) if line.startswith("[{")))
-    return Ran(_raised(lesson, book, proofs), measured, {cell.id: _seconds(cell) for cell in book.cells}, openings)
+    return Ran(problems, measured, {cell.id: _seconds(cell) for cell in book.cells}, openings)
+
+
+def _failing_tests(lesson: Lesson, folder: Path) -> list[str]:
+    """Run the tests that `lab.keep` wrote there, as a reader does without pytest; return what fails, as sentences."""
+    from bugzoo.lab.keep import FILE
+
+    if not (folder / FILE).is_file():
+        return []
+    process = subprocess.run([sys.executable, FILE], cwd=folder, capture_output=True, text=True, timeout=SECONDS)
+    last = (process.stderr.strip().splitlines() or [""])[-1]
+    return [f"{lesson.file.name}: the tests of lab.keep fail: {last}"] if process.returncode else []
 
 
 def _seconds(cell: Any) -> float:

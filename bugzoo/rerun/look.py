@@ -46,7 +46,7 @@ class Evaluated:
     ignored: int = -100
     """The loss's ignore_index. `pairs` do not include these targets."""
     returned: list[float] = field(default_factory=list)
-    """The numbers that the script's function returned."""
+    """The numbers that the script's function returned, or that its statements assigned."""
 
     @property
     def classifies(self) -> bool:
@@ -110,14 +110,15 @@ def look(model: torch.nn.Module, call: Callable[[], Any], again: bool = False) -
     evaluation = Evaluated()
     budget = Budget(SECONDS)
 
-    def called(_: Any, args: Any, output: Any) -> None:
+    def called(_: Any, args: Any, named: Any, output: Any) -> None:
         budget.check()
-        if inputs := tensors(args):
+        if inputs := tensors((args, named)):
             evaluation.inputs.append(inputs[0].detach().clone())
             evaluation.outputs.append(main_output(output).detach())
 
     try:
-        with model.register_forward_hook(called), quiet(model), _reading(evaluation), silent(), _Seen(evaluation):
+        hook = model.register_forward_hook(called, with_kwargs=True)
+        with hook, quiet(model), _reading(evaluation), silent(), _Seen(evaluation):
             if again:
                 torch.manual_seed(1)
             evaluation.returned = _numbers(call())

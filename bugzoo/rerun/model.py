@@ -21,6 +21,27 @@ def live(run: Run) -> Live:
     return objects
 
 
+def variables(run: Run) -> dict[str, Any]:
+    """Return name -> value: the script's variables, those of its functions around the training loop, and the attributes of
+    the objects whose methods these are.
+
+    An inner variable hides an outer one of its name, which is then called as in "outside fit.x".
+    """
+    objects = live(run)
+    names = dict(run.namespace or objects.namespace)
+    for scope in objects.scopes:
+        hidden = {name: names[name] for name, value in scope.names.items() if names.get(name, value) is not value}
+        names |= scope.names | {f"outside {scope.code.co_name}.{name}": value for name, value in hidden.items()}
+    for scope in objects.scopes:
+        public = (
+            {name: value for name, value in vars(scope.owner).items() if name[0] != "_"}
+            if scope.owner is not None
+            else {}
+        )
+        names = public | names
+    return names
+
+
 @contextmanager
 def quiet(model: torch.nn.Module, training: bool = False) -> Iterator[torch.nn.Module]:
     """Yield `model` in the given mode without autograd. Modes, buffers and RNG states are restored afterwards.

@@ -142,12 +142,13 @@ class _Frozen:
 
 
 @contextlib.contextmanager
-def same_containers(*places: dict[str, Any]) -> Iterator[None]:
+def same_containers(*places: dict[str, Any], whole: Iterable[dict[str, Any]] = ()) -> Iterator[None]:
     """Restore the lists, dicts, sets and deques that these names refer to, two levels deep, afterwards.
 
+    `whole`: places that are restored themselves too, such as the attributes of an object.
     A function of the script that is called again may append to a global list, such as a cache.
     """
-    containers = _contents(*places)
+    containers = [*_contents(*places, *whole), *((place, dict(place)) for place in whole)]
     try:
         yield
     finally:

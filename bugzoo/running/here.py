@@ -115,7 +115,8 @@ def execute(
                 failure = error
     run.seconds = time.perf_counter() - begin
     run.stdout = printed.text() if isinstance(printed, Printed) else ""
-    run.trace.metrics = run.trace.metrics or _metrics(module.__dict__)
+    for names in (module.__dict__, *(scope.names for scope in (run.trace.live.scopes if run.trace.live else ()))):
+        run.trace.metrics = run.trace.metrics or _metrics(names)
     run.trace.outcome, run.trace.error = describe(failure, file, run.trace)
     _retag(module, file)
     return run
@@ -165,7 +166,7 @@ def _as_main(module: types.ModuleType, file: str, argv: tuple[str, ...]) -> Iter
 
 
 def _metrics(namespace: Mapping[str, Any]) -> dict[str, float]:
-    """Return the script's top-level `metrics` if it is a dict of numbers."""
+    """Return the variable `metrics` if it is a dict of numbers."""
     metrics = namespace.get("metrics")
     if not isinstance(metrics, dict):
         return {}

@@ -13,6 +13,10 @@ LAYERS, SECOND, SAID, NOTES = "layers", "second", "overlay.json", "outward.txt"
 and the script's effects outside, one line "kind what" for each kind."""
 
 
+MOST = 20
+"""How many files are named."""
+
+
 @dataclass(frozen=True)
 class Writes:
     """What happened to a script's files. `apart`: they went to the overlay and are discarded; otherwise `why` not."""
@@ -24,6 +28,8 @@ class Writes:
     why: str = ""
     read_only: tuple[str, ...] = ()
     """Folders that could not be written to."""
+    files: tuple[str, ...] = ()
+    """The first MOST of the files in the overlay, by the names under which the script wrote them."""
     outward: dict[str, str] = field(default_factory=dict)
     """The script's first effect of each kind outside: "wrote" a file, "connected" to an address, "started" a program, and
     "refused", an action that was blocked after its last statement."""
@@ -35,9 +41,13 @@ class Writes:
             notes = json.loads((folder / SAID).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return cls(False, why="the process was gone before anything was covered")
-        size = _written(folder / LAYERS, second)
+        layers, lowers = uppers(folder / LAYERS, second), notes.get("lowers", {})
+        files = {
+            file: Path(lowers.get(_layer(one), "/")) / file.relative_to(one) for one in layers for file in plain(one)
+        }
+        size, names = sum(file.lstat().st_size for file in files), tuple(sorted(map(str, files.values())))[:MOST]
         locked = tuple(notes.get("read_only", ()))
-        return cls(bool(notes["apart"]), size, 0, str(notes.get("why", "")), locked, read(folder))
+        return cls(bool(notes["apart"]), size, 0, str(notes.get("why", "")), locked, names, read(folder))
 
     @property
     def repeats(self) -> str:
@@ -79,9 +89,8 @@ def uppers(*places: Path | None) -> list[Path]:
     return [path for place in places if place for path in place.glob("*-upper") if not path.name.startswith("trial")]
 
 
-def _written(*places: Path | None) -> int:
-    """Return the bytes of all files in the upper folders in `places`."""
-    return sum(file.lstat().st_size for upper in uppers(*places) for file in plain(upper))
+def _layer(upper: Path) -> str:
+    return upper.name.partition("-")[0]
 
 
 def plain(folder: Path) -> Iterator[Path]:

@@ -46,7 +46,9 @@ class _Map:
         self.chosen.observe(self._chose, "value")
         widgets.put(widgets.form([widgets.ask("Who are you?"), self.chosen]))
         # an output of its own and no widget: JupyterLab follows links to notebooks only there
-        self.shown = display(self._bundle(way), raw=True, display_id=True)
+        first = self._bundle(way)
+        first["text/html"] += page.SCROLL
+        self.shown = display(first, raw=True, display_id=True)
 
     def _chose(self, change: Any) -> None:
         record.keep("way", "map", {"who": change["new"]})

@@ -11,6 +11,10 @@ STATES = {"done": "done", "begun": "begun", "open": "not begun", "later": "comes
 DONE = "Done: you handed in the lesson's last case, “Your turn, against the clock”."
 SIGNS = "✓ passed, … tried, ○ open"
 """Sign of an exercise, and what it means."""
+SCROLL = """<script>
+setTimeout(() => document.querySelector(".bugzoo-map .next")?.scrollIntoView({block: "center"}), 300)
+</script>"""
+"""Shift+Enter scrolls on to the next cell, as the map is not there yet. So the map scrolls back to the next step."""
 
 
 def as_html(tiles: Sequence[Tile], way: str) -> str:

@@ -10,9 +10,9 @@ A view states no cause and gives no verdict: instruments do that, behind `checku
 
 import ast
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -102,19 +102,23 @@ def reruns(name: str) -> int:
     return sum(diagnostics.reruns(instrument) for instrument in instruments(name))
 
 
-def measure(run: "Run", names: list[str], **how: Any) -> dict[str, Reading]:
+Limit = Callable[[Callable[[], Any]], Any]
+"""Calls a function, and raises NotApplicable where that takes too long."""
+
+
+def measure(run: "Run", names: list[str], limit: Limit = lambda part: part(), **how: Any) -> dict[str, Reading]:
     """Return a reading for each view: its own numbers, and `instrument.key` for those of its instruments.
 
-    `how` goes to the view's own `measure`, such as `step` of `batch`. This is a `Job.after` function.
+    `limit` calls each part. `how` goes to the view's own `measure`, such as `step` of `batch`. This is a `Job.after` function.
     """
-    return {name: _measured(name, run, how) for name in names}
+    return {name: _measured(name, run, limit, how) for name in names}
 
 
-def _measured(name: str, run: "Run", how: dict[str, Any]) -> Reading:
+def _measured(name: str, run: "Run", limit: Limit, how: dict[str, Any]) -> Reading:
     why: list[str] = []
     numbers: dict[str, Any] = {}
     try:
-        numbers |= view(name).measure(run, **how).measured()
+        numbers |= limit(lambda: view(name).measure(run, **how).measured())
     except NotApplicable as error:
         if how:  # what was asked for is not there, such as a step after the last one
             return Reading(why_not=str(error))
@@ -122,7 +126,10 @@ def _measured(name: str, run: "Run", how: dict[str, Any]) -> Reading:
     except Exception as error:  # a script may do anything when its model is called again
         why.append(f"could not measure ({type(error).__name__}: {error})"[:200])
     for instrument in instruments(name):
-        reading = diagnostics.read(instrument, run)
+        try:
+            reading = limit(partial(diagnostics.read, instrument, run))
+        except NotApplicable as over:
+            reading = Reading(why_not=str(over))
         numbers |= {f"{instrument}.{key}": value for key, value in reading.numbers.items()}
         why += [reading.why_not] if reading.why_not else []
     return Reading(numbers) if numbers else Reading(why_not=why[0] if why else "nothing was seen")

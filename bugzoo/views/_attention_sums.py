@@ -64,7 +64,4 @@ def draw(ax: Any, layers: Sequence[Sequence[float]]) -> None:
     top = max(1.0, *(value for sums in layers for value in sums if math.isfinite(value)))
     ax.set_ylim(0.0, 1.3 * top)
     ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.legend(
-        frameon=False, labelcolor=_draw.GREY, fontsize=7, ncols=3, loc="upper left", columnspacing=0.7, handlelength=1.2,
-        handletextpad=0.3, borderaxespad=0.0,
-    )  # fmt: skip
+    _draw.legend(ax)

@@ -17,9 +17,7 @@ def known(numbers: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, f
     return {name: float(x) for name, x in pairs if isinstance(x, int | float) and math.isfinite(x)}
 
 
-def bars(
-    ax: Any, values: Mapping[str, float], least: float, place: int, usual: Mapping[str, float] | None = None
-) -> bool:
+def bars(ax: Any, values: Mapping[str, float], least: float, usual: Mapping[str, float] | None = None) -> bool:
     """Draw one bar for each value, from 0, on an axis that reaches to `least` or further. Return False without values.
 
     `usual`: the end of the usual range of a value, shaded behind its bar.
@@ -30,12 +28,11 @@ def bars(
     reach = max([least, *values.values(), *(usual or {}).values()]) * ROOM
     for row, name in enumerate(values if usual else ()):
         width = max((usual or {}).get(name, 0.0), reach / 250)
-        ax.barh(row, width, height=0.9, color=_draw.GREY, alpha=0.25, label="" if row else "usual")
-    ax.barh(places, list(values.values()), height=0.5, color=_draw.COLOURS[place % 6], alpha=0.85)
+        ax.barh(row, width, height=0.9, color=_draw.INK, alpha=0.25, label="" if row else "usual")
+    ax.barh(places, list(values.values()), height=0.5, color=_draw.THIS_RUN, alpha=0.85)
     for row, value in enumerate(values.values()):
-        ax.text(value + reach / 100, row, digits(round(value, 3)), color=_draw.GREY, va="center", fontsize=7)
-    ax.set_yticks(places, list(values), color=_draw.GREY, fontsize=7)
-    ax.tick_params(axis="x", labelsize=7)
+        ax.text(value + reach / 100, row, digits(round(value, 3)), color=_draw.INK, va="center", fontsize=_draw.TEXT)
+    ax.set_yticks(places, list(values))
     ax.set_xlim(0, reach)
     ax.set_ylim(len(values) - 0.4, -0.6)
     return True

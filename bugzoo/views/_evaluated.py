@@ -13,9 +13,9 @@ from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.rerun.evaluation import evaluated
 from bugzoo.rerun.look import Evaluated
 from bugzoo.rerun.loss import again
-from bugzoo.rerun.model import call, live, quiet
+from bugzoo.rerun.model import call, live, quiet, variables
 from bugzoo.running.result import Run
-from bugzoo.syntax import parse
+from bugzoo.syntax import last_name, parse
 
 if TYPE_CHECKING:
     from bugzoo.views.evaluation import Numbers
@@ -124,10 +124,10 @@ def _spread(numbers: "Numbers", evaluation: Evaluated, trained_on: torch.Tensor)
 
 def loaders(numbers: "Numbers", run: Run) -> None:
     """Add how many of the script's loaders its text never names again."""
-    names = run.namespace or live(run).namespace
+    names = variables(run)
     dataloaders = {name for name, value in names.items() if isinstance(value, DataLoader)}
-    words = (node for node in ast.walk(parse(run.source)) if isinstance(node, ast.Name))
-    used = {word.id for word in words if isinstance(word.ctx, ast.Load)}
+    words = (node for node in ast.walk(parse(run.source)) if isinstance(node, ast.Name | ast.Attribute))
+    used = {last_name(word) for word in words if isinstance(word.ctx, ast.Load)}
     if not dataloaders:
         raise NotApplicable("the script has no DataLoader among its variables")
     numbers.unread = float(len(dataloaders - used))

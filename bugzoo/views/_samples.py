@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from bugzoo.diagnostics._sequences import Call, is_tokens
 from bugzoo.diagnostics._tools import batches, column, model_of
 from bugzoo.diagnostics.verdict import NotApplicable
-from bugzoo.rerun.model import live, tensors
+from bugzoo.rerun.model import live, tensors, variables
 from bugzoo.running.result import Run
 from bugzoo.syntax import called, parse
 from bugzoo.views import _vocabulary
@@ -53,7 +53,7 @@ def _fetched(run: Run) -> list[torch.Tensor]:
             inner = [node for node in ast.walk(loop) if isinstance(node, ast.For) and "backward" in called(node)]
             first = [part.target for part in inner[-1:]] + [part for part in (inner or [loop])[-1].body[:1]]
             names = [node.id for part in first for node in ast.walk(part) if isinstance(node, ast.Name)]
-            values = [run.namespace.get(name) for name in dict.fromkeys(names)]
+            values = [variables(run).get(name) for name in dict.fromkeys(names)]
             return [value for value in values if isinstance(value, torch.Tensor) and value.ndim]
     return []
 
@@ -109,7 +109,7 @@ def _add_tokens(numbers: "Numbers", words: _vocabulary.Vocabulary, x: torch.Tens
 
 
 def vocabulary(run: Run, batch: Batch, ids: torch.Tensor) -> _vocabulary.Vocabulary:
-    return _vocabulary.find(run.namespace or live(run).namespace, batch.module, ids)
+    return _vocabulary.find(variables(run), batch.module, ids)
 
 
 def _cut(text: str) -> str:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bugzoo.plots._style import BLUE, ORANGE, RED
 from bugzoo.views import _draw
 
 if TYPE_CHECKING:
     from bugzoo.views.batch import Numbers
 
-LETTERS, LINE = 82, 0.135
+LETTERS, LINE = 70, 0.155
 """Letters that fit into a line of text, and its height in inches."""
 
 
@@ -45,8 +44,8 @@ def _images(numbers: "Numbers", samples: list[Any], figure: Any, place: Any) -> 
     image = None
     for ax, sample, label in zip(axes, samples, _each(numbers, len(samples)), strict=False):
         _draw.prepare(ax, "")
-        ax.set_title(f"label {label}" if label else "", fontsize=8, color=_draw.GREY, pad=2)
-        image = ax.imshow(np.asarray(sample, dtype=float), cmap=_colours("gray"), vmin=low, vmax=high)
+        ax.set_title(f"label {label}" if label else "", fontsize=_draw.TEXT, color=_draw.INK, pad=2)
+        image = ax.imshow(np.asarray(sample, dtype=float), cmap=_colors("gray"), vmin=low, vmax=high)
         ax.set(xticks=[], yticks=[])
         for spine in ax.spines.values():
             spine.set_visible(True)
@@ -60,30 +59,30 @@ def _table(numbers: "Numbers", samples: list[Any], figure: Any, place: Any) -> N
     _draw.prepare(ax, "", "input column", "sample")
     table = np.asarray(samples, dtype=float)
     low, high = _scale(numbers, fixed=False)
-    image = ax.imshow(table, cmap=_colours("viridis"), aspect="auto", vmin=low, vmax=high)
+    image = ax.imshow(table, cmap=_colors("viridis"), aspect="auto", vmin=low, vmax=high)
     ax.set_xticks(range(0, table.shape[1], 1 + table.shape[1] // 12))
     ax.set_yticks(range(len(samples)))
     if any(labels := _each(numbers, len(samples))):
         side = ax.secondary_yaxis("right")
-        side.set_yticks(range(len(samples)), labels, fontsize=8)
-        side.set_ylabel("target", color=_draw.GREY)
-        side.tick_params(colors=_draw.GREY)
+        side.set_yticks(range(len(samples)), labels)
+        side.set_ylabel("target", color=_draw.INK, fontsize=_draw.TEXT)
+        side.tick_params(colors=_draw.INK, labelsize=_draw.TEXT)
         side.spines["right"].set_visible(False)
     _bar(numbers, figure, image, [ax])
 
 
-def _colours(name: str) -> Any:
+def _colors(name: str) -> Any:
     import matplotlib
 
-    return matplotlib.colormaps[name].with_extremes(bad=ORANGE)
+    return matplotlib.colormaps[name].with_extremes(bad=_draw.THIS_RUN)
 
 
 def _bar(numbers: "Numbers", figure: Any, image: Any, axes: list[Any]) -> None:
     bar = figure.colorbar(image, ax=axes, location="bottom", fraction=0.06, aspect=40, pad=0.04)
     missing = " (orange: not finite)" if numbers.not_finite else ""
-    bar.set_label(f"input value{missing}", color=_draw.GREY, fontsize=8)
-    bar.ax.tick_params(colors=_draw.GREY, labelsize=7)
-    bar.outline.set_edgecolor(_draw.GREY)
+    bar.set_label(f"input value{missing}", color=_draw.INK, fontsize=_draw.TEXT)
+    bar.ax.tick_params(which="both", colors=_draw.INK, labelsize=_draw.TEXT)
+    bar.outline.set_edgecolor(_draw.INK)
 
 
 def _tokens(numbers: "Numbers", samples: list[Any], figure: Any, place: Any) -> None:
@@ -93,13 +92,13 @@ def _tokens(numbers: "Numbers", samples: list[Any], figure: Any, place: Any) -> 
     targets = numbers.targets or []
     for sample, label, target in zip(samples, _each(numbers, 99), [*targets, *[""] * 99], strict=False):
         head = "input   " if target else f"label {label}  " if label else ""
-        lines += [(part, _draw.GREY) for part in _wrapped(head, sample)]
-        lines += [(part, RED) for part in _wrapped("target  ", target)] if target else []
+        lines += [(part, _draw.INK) for part in _wrapped(head, sample)]
+        lines += [(part, _draw.SERIES[0]) for part in _wrapped("target  ", target)] if target else []
     width = figure.get_size_inches()[0]
     figure.set_size_inches(width, max(2.4, 0.3 + LINE * len(lines)))
-    for row, (text, colour) in enumerate(lines):
+    for row, (text, color) in enumerate(lines):
         ax.text(
-            0, 1 - (row + 0.5) / len(lines), text, color=colour, fontsize=7, family="monospace", va="center",
+            0, 1 - (row + 0.5) / len(lines), text, color=color, fontsize=_draw.TEXT, family="monospace", va="center",
             transform=ax.transAxes, parse_math=False,
         )  # fmt: skip
 
@@ -124,7 +123,6 @@ def _order(numbers: "Numbers", batches: list[list[float]], ax: Any) -> None:
     ax.yaxis.set_major_locator(MaxNLocator(8, integer=whole))
     for place, labels in enumerate(batches):
         across = place + np.linspace(-0.35, 0.35, len(labels)) if len(labels) > 1 else [place]
-        ax.plot(across, labels, ".", markersize=2.5, color=RED if place % 2 else BLUE)
+        ax.plot(across, labels, ".", markersize=2.5, color=_draw.COLORS[place % 2])
     steps = [f"{step:.0f}" for step in numbers.order_steps or ()]
-    ax.set_xticks(range(len(steps)), steps, rotation=60, fontsize=7)
-    ax.tick_params(axis="y", labelsize=7)
+    ax.set_xticks(range(len(steps)), steps, rotation=60)

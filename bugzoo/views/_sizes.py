@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from bugzoo.diagnostics._tools import need_steps
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.machine import portable
-from bugzoo.rerun.model import call, live, quiet
+from bugzoo.rerun.model import call, live, quiet, variables
 from bugzoo.running.result import Run
 from bugzoo.views import _calls
 
@@ -50,7 +50,7 @@ def peak_mib() -> float:
 
 def optimizers(run: Run) -> list[torch.optim.Optimizer]:
     """Return the optimizers that have stepped; before any step, those among the script's variables."""
-    names = run.namespace | live(run).namespace
+    names = variables(run)
     named = [optimizer for optimizer in names.values() if isinstance(optimizer, torch.optim.Optimizer)]
     return live(run).optimizers or list({id(optimizer): optimizer for optimizer in named}.values())
 

@@ -18,28 +18,10 @@ from bugzoo.views._seen import Seen
 from bugzoo.watching.live import Batch
 
 ORDER = (
-    "step",
-    "rows",
-    "shape",
-    "dtype",
-    "label_shape",
-    "smallest",
-    "largest",
-    "not_finite",
-    "zeros",
-    "distinct",
-    "length",
-    "padding",
-    "unnamed",
-    "same_token",
-    "next_token",
-    "labels_in_batch",
-    "data_inspection",
-    "batch_order",
-    "feature_leak",
-    "input_detail",
-    "normalisation_source",
-)
+    "step", "rows", "shape", "dtype", "label_shape", "smallest", "largest", "not_finite", "zeros", "distinct", "length",
+    "padding", "unnamed", "same_token", "next_token", "labels_in_batch", "data_inspection", "batch_order",
+    "feature_leak", "input_detail", "normalisation_source",
+)  # fmt: skip
 
 
 @dataclass(kw_only=True)

@@ -19,20 +19,9 @@ from bugzoo.views import _draw, _evaluated
 from bugzoo.views._seen import Seen
 
 ORDER = (
-    "generalisation",
-    "train_loss",
-    "loss_above",
-    "reported_metric",
-    "class_balance",
-    "recall_gap",
-    "balanced",
-    "over_balanced",
-    "kept_weights",
-    "unread",
-    "places",
-    "train_validation_overlap",
-    "validation_shift",
-)
+    "generalisation", "train_loss", "loss_above", "reported_metric", "class_balance", "recall_gap", "balanced",
+    "over_balanced", "kept_weights", "unread", "places", "train_validation_overlap", "validation_shift",
+)  # fmt: skip
 PARTS = (_evaluated.reported, _evaluated.trained, _evaluated.recomputed, _evaluated.loaders, _evaluated.places)
 
 
@@ -111,11 +100,11 @@ def _metric(numbers: Numbers, ax: Any) -> None:
     span = most - least or 1.0
     for place, value in enumerate(reversed(values.values())):
         at = value if math.isfinite(value) else 0.0
-        ax.plot([0, at], [place, place], color=_draw.GREY, linewidth=1)
-        ax.plot([at], [place], "o", color=_draw.COLOURS[len(values) - 1 - place], markersize=7, clip_on=False)
+        ax.plot([0, at], [place, place], color=_draw.INK, linewidth=1)
+        ax.plot([at], [place], "o", color=_draw.THIS_RUN, markersize=7, clip_on=False)
         near = "left" if at - least < 0.15 * span else "center"
-        ax.text(at, place + 0.14, f"{value:.4g}", color=_draw.GREY, fontsize=8, ha=near, va="bottom")
-    ax.set_yticks(range(len(values)), list(reversed(values)), fontsize=8)
+        ax.text(at, place + 0.14, f"{value:.4g}", color=_draw.INK, fontsize=_draw.TEXT, ha=near, va="bottom")
+    ax.set_yticks(range(len(values)), list(reversed(values)))
     ax.set(ylim=(-0.5, len(values) - 0.4), xlim=(least, least + 1.12 * span))
 
 
@@ -142,18 +131,16 @@ def _classes(numbers: Numbers, classes: list[float], upper: Any, lower: Any) -> 
     names = [f"{label:.0f}" for label in classes]
     at = np.arange(len(names))
     _draw.prepare(upper, "", "", "recall (share)")
-    upper.plot(at, numbers.recalls, "o", color=_draw.COLOURS[1], markersize=5 if len(names) < 20 else 3)
+    upper.plot(at, numbers.recalls, "o", color=_draw.THIS_RUN, markersize=5 if len(names) < 20 else 3)
     upper.set_ylim(-0.05, 1.05)
     _draw.prepare(lower, "", "label" if numbers.by_class else "label, the commonest ones first", "frequency (share)")
     for place, (name, shares) in enumerate(_shares(numbers)):
         if shares:
-            lower.bar(at + 0.4 * place - 0.2, shares, 0.4, color=_draw.COLOURS[place], label=name)
+            lower.bar(at + 0.4 * place - 0.2, shares, 0.4, color=_draw.COLORS[place], label=name)
     every = -(-len(names) // 12)
-    lower.set_xticks(at[::every], names[::every], fontsize=7)
-    lower.set_ylim(0, 1.35 * max([1e-9, *(share for _, shares in _shares(numbers) for share in shares)]))
-    for ax in (upper, lower):
-        ax.yaxis.label.set_size(8)
-    lower.legend(frameon=False, labelcolor=_draw.GREY, fontsize=8, ncols=2, loc="upper right", borderaxespad=0)
+    lower.set_xticks(at[::every], names[::every])
+    lower.set_ylim(0, 1.1 * max([1e-9, *(share for _, shares in _shares(numbers) for share in shares)]))
+    _draw.legend(lower, 2)
 
 
 def _shares(numbers: Numbers) -> list[tuple[str, list[float]]]:
@@ -164,6 +151,6 @@ def _targets(numbers: Numbers, ax: Any) -> None:
     _draw.prepare(ax, "", "target (in its own unit)", "share of samples")
     for place, (name, shares) in enumerate(_shares(numbers)):
         if shares:
-            ax.stairs(shares, numbers.edges, color=_draw.COLOURS[place], label=name, linewidth=1.6)
+            ax.stairs(shares, numbers.edges, color=_draw.COLORS[place], label=name, linewidth=1.6)
     ax.set_ylim(0, None)
     _draw.legend(ax)

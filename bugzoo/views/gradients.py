@@ -14,16 +14,9 @@ from bugzoo.views import _draw, _moments, _tensors
 from bugzoo.views._seen import Seen
 
 ORDER = (
-    "gradient_health",
-    "without",
-    "zero",
-    "gradient_health.largest_norm",
-    "fresh_gradient",
-    "clip_rate.limit",
-    "clipped_at",
-    "clip_rate",
-    "loss_scale",
-)
+    "gradient_health", "without", "zero", "gradient_health.largest_norm", "fresh_gradient", "clip_rate.limit",
+    "clipped_at", "clip_rate", "loss_scale",
+)  # fmt: skip
 
 
 @dataclass(kw_only=True)
@@ -63,6 +56,7 @@ def measure(run: Run) -> Numbers:
 
 def draw(numbers: Numbers, figure: Any) -> None:
     """Draw a line of points for each moment over the tensors."""
+    figure.set_size_inches(7.0, 2.4 + 0.05 * max(map(len, numbers.names or ()), default=0))  # the names stand below
     ax = _draw.axes(figure, "", "gradient norm")
     norms = dict(zip(numbers.moments or (), numbers.norms or (), strict=True))
     norms = norms or {"median over the steps": numbers.typical or []}

@@ -25,26 +25,13 @@ from bugzoo.views._seen import Seen
 
 LEAST = 1e-5
 """Smaller changes are rounding, and are drawn as none."""
-LOSSES = {"loss": "as it was", "dealt_loss": "other samples'\ntargets", "zero_loss": "zeros\nas inputs"}
+LOSSES = {"loss": "as it was", "dealt_loss": "other\nsamples'\ntargets", "zero_loss": "zeros\nas inputs"}
 
 ORDER = (
-    "own",
-    "others",
-    "batch_independence",
-    "dependency",
-    "ahead",
-    "dependency.padding_leak",
-    "dependency.text_heard",
-    "nan_share",
-    "attention",
-    "lowest_sum",
-    "highest_sum",
-    "dependency.attention_partial_rows",
-    "attention_scale",
-    "scale",
-    "attention_scale.spread",
-    "input_independence",
-)
+    "own", "others", "batch_independence", "dependency", "ahead", "dependency.padding_leak", "dependency.text_heard",
+    "nan_share", "attention", "lowest_sum", "highest_sum", "dependency.attention_partial_rows", "attention_scale",
+    "scale", "attention_scale.spread", "input_independence",
+)  # fmt: skip
 
 
 @dataclass(kw_only=True)
@@ -132,8 +119,6 @@ def draw(numbers: Numbers, figure: Any) -> None:
     for row, part in enumerate(beside):
         ax = figure.add_subplot(grid[row, 1])
         part(ax, numbers)
-        for label in (ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()):
-            label.set_fontsize(8)
 
 
 def _square(figure: Any, ax: Any, numbers: Numbers) -> None:
@@ -146,7 +131,7 @@ def _square(figure: Any, ax: Any, numbers: Numbers) -> None:
     unit = numbers.of or "sample"
     _draw.prepare(ax, "", f"changed {unit}", f"output of {unit}")
     top = float(np.nanmax(table, initial=1.0))
-    hue = LinearSegmentedColormap.from_list("hue", [(*to_rgb(_draw.COLOURS[1]), alpha) for alpha in (0.12, 1.0)])
+    hue = LinearSegmentedColormap.from_list("hue", [(*to_rgb(_draw.SERIES[0]), alpha) for alpha in (0.12, 1.0)])
     image = ax.imshow(
         np.ma.masked_where(~(table > LEAST), table), cmap=hue, norm=LogNorm(LEAST, max(1.0, top)), aspect="equal",
         interpolation="nearest",
@@ -158,12 +143,12 @@ def _square(figure: Any, ax: Any, numbers: Numbers) -> None:
     padding = math.inf if numbers.padding_from is None else numbers.padding_from
     if unit == "position" and padding < len(table):
         for line in (ax.axvline, ax.axhline):
-            line(padding - 0.5, color=_draw.GREY, linestyle=":", linewidth=1)
-        ax.text(len(table) - 0.6, -0.4, "padding", color=_draw.GREY, fontsize=7, ha="right", va="top")
+            line(padding - 0.5, color=_draw.INK, linestyle=":", linewidth=1)
+        ax.text(len(table) - 0.6, -0.4, "padding", color=_draw.INK, fontsize=_draw.TEXT, ha="right", va="top")
     bar = figure.colorbar(image, ax=ax, shrink=0.9)
-    bar.set_label("relative change of the output", color=_draw.GREY, fontsize=8)
-    bar.ax.tick_params(colors=_draw.GREY, labelsize=7)
-    bar.outline.set_edgecolor(_draw.GREY)
+    bar.set_label("relative change of the output", color=_draw.INK, fontsize=_draw.TEXT)
+    bar.ax.tick_params(which="both", colors=_draw.INK, labelsize=_draw.TEXT)
+    bar.outline.set_edgecolor(_draw.INK)
 
 
 def _sums(ax: Any, numbers: Numbers) -> None:
@@ -176,14 +161,14 @@ def _strip(ax: Any, numbers: Numbers) -> None:
     padding = math.inf if numbers.padding_from is None else numbers.padding_from
     part = f" ({len(values)} of {length:.0f})" if len(values) < length else ""
     _draw.prepare(ax, "", f"changed position{part}", "change of\nthe output")
-    ax.plot(range(len(values)), values, "o", color=_draw.COLOURS[0], markersize=4)
+    ax.plot(range(len(values)), values, "o", color=_draw.COLORS[0], markersize=4)
     top = max([1e-3, *(value for value in values if math.isfinite(value))])
     ax.set_ylim(-0.05 * top, 1.25 * top)
     ax.xaxis.get_major_locator().set_params(integer=True)
     if padding < len(values):
-        ax.axvline(padding - 0.5, color=_draw.GREY, linestyle=":", linewidth=1)
+        ax.axvline(padding - 0.5, color=_draw.INK, linestyle=":", linewidth=1)
         place = ax.get_xaxis_transform()
-        ax.text(padding - 0.3, 1.0, "padding", color=_draw.GREY, fontsize=7, va="top", transform=place)
+        ax.text(padding - 0.3, 1.0, "padding", color=_draw.INK, fontsize=_draw.TEXT, va="top", transform=place)
 
 
 def _changed_losses(numbers: Numbers) -> dict[str, float]:
@@ -196,7 +181,7 @@ def _losses(ax: Any, numbers: Numbers) -> None:
     """Draw the loss of the last batch as it was, and with its inputs or targets changed."""
     losses = _changed_losses(numbers)
     _draw.prepare(ax, "", "", "loss of the last batch")
-    ax.plot(range(len(losses)), list(losses.values()), "o", color=_draw.COLOURS[0], markersize=6)
-    ax.set_xticks(range(len(losses)), list(losses), fontsize=8, color=_draw.GREY)
+    ax.plot(range(len(losses)), list(losses.values()), "o", color=_draw.COLORS[0], markersize=6)
+    ax.set_xticks(range(len(losses)), list(losses))
     ax.set_xlim(-0.6, len(losses) - 0.4)
     ax.set_ylim(min([0.0, *losses.values()]), 1.15 * max([1e-3, *losses.values()]))

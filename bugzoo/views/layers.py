@@ -14,29 +14,16 @@ import numpy as np
 
 from bugzoo.diagnostics.numbers import optional
 from bugzoo.running.result import Run
-from bugzoo.views import _above, _draw, _endings, _module_calls
+from bugzoo.views import _draw, _endings, _module_calls
 from bugzoo.views._seen import Seen
 
 MOST = 30
 """Rows that fit into the picture."""
 
 ORDER = (
-    "calls",
-    "shape_trace",
-    "activation_stats",
-    "batch_statistics",
-    "not_finite_steps",
-    "not_finite_modules",
-    "first_non_finite",
-    "errors",
-    "crash",
-    "part",
-    "failed",
-    "failed_given",
-    "failed_weights",
-    "devices",
-    "placed",
-)
+    "calls", "shape_trace", "activation_stats", "batch_statistics", "not_finite_steps", "not_finite_modules",
+    "first_non_finite", "errors", "crash", "part", "failed", "failed_given", "failed_weights", "devices", "placed",
+)  # fmt: skip
 
 
 @dataclass(kw_only=True)
@@ -128,12 +115,12 @@ def draw(numbers: Numbers, figure: Any) -> None:
     part = f" ({len(names)} of {calls:.0f} modules)" if len(names) < calls else ""
     rows = zip(names, shapes, strict=True)
     ticks = [f"{name} {tuple(shape) if shape else ''}".replace(",)", ")").strip() for name, shape in rows]
-    left.set_yticks(range(len(names)), ticks, fontsize=7, color=_draw.GREY)
+    left.set_yticks(range(len(names)), ticks)
     left.set_ylim(len(names) - 0.4, -0.6)
     for ax, label in zip((left, right), (labels[0] + part, labels[1]), strict=True):
         _draw.prepare(ax, "", label)
-        ax.grid(axis="y", color=_draw.GREY, alpha=0.25, linewidth=0.5)
-        _above.legend(ax, 3, 7, (1.0, 0.3))
+        ax.grid(axis="y", color=_draw.INK, alpha=0.25, linewidth=0.5)
+        _draw.legend(ax)
 
 
 def _points(ax: Any, values: list[float], label: str, place: int) -> None:
@@ -141,6 +128,6 @@ def _points(ax: Any, values: list[float], label: str, place: int) -> None:
     points = [(value, at) for at, value in enumerate(values) if math.isfinite(value)]
     if points:
         ax.plot(
-            *zip(*points, strict=True), "os^"[place], color=_draw.COLOURS[place], label=label or None, markersize=6 - place,
+            *zip(*points, strict=True), "os^"[place], color=_draw.COLORS[place], label=label or None, markersize=6 - place,
             fillstyle="none" if place else "full", clip_on=False,
         )  # fmt: skip

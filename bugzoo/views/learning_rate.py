@@ -16,7 +16,7 @@ from bugzoo.diagnostics.numbers import optional
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.rerun.restore import lent
 from bugzoo.running.result import Run
-from bugzoo.views import _above, _draw
+from bugzoo.views import _draw
 from bugzoo.views._seen import Seen
 
 POINTS = 250
@@ -128,14 +128,14 @@ def draw(numbers: Numbers, figure: Any) -> None:
     if plan:
         end = max(x[-1], plan_x[-1])
         kind = "steps-post" if len(plan) < 2 or plan_x[1] - plan_x[0] > 1.5 else "default"
-        ax.plot([*plan_x, end], [*plan, plan[-1]], "--", drawstyle=kind, color=_draw.GREY, linewidth=1.2, label="plan")
+        ax.plot([*plan_x, end], [*plan, plan[-1]], "--", drawstyle=kind, color=_draw.INK, linewidth=1.2, label="plan")
     ends = [(place, value) for place, value in enumerate(numbers.groups or []) if place and value != rates[-1]]
     for place, value in ends:
         marker, label = "sD^vPX"[place % 6], f"param_groups[{place}] at the end"
-        ax.plot(x[-1], value, marker, color=_draw.COLOURS[place % 6], clip_on=False, label=label)
+        ax.plot(x[-1], value, marker, color=_draw.COLORS[(place + 3) % 6], clip_on=False, label=label)
     _scaled(ax, [*rates, *plan, *(value for _, value in ends)])
     if plan or ends or len(which) > 1:
-        _above.legend(ax)
+        _draw.end_labels(ax)
 
 
 def _scaled(ax: Any, values: list[float]) -> None:

@@ -22,19 +22,9 @@ POINTS = 2000
 """Most points that are drawn; of more steps, every second or third is."""
 
 ORDER = (
-    "steps",
-    "loss_curve",
-    "initial_loss",
-    "kept_losses",
-    "loss_curve.final_loss",
-    "fallen",
-    "risen",
-    "lowest",
-    "loss_curve.peak_loss",
-    "loss_spikes",
-    "first_non_finite",
-    "lost",
-)
+    "steps", "loss_curve", "initial_loss", "kept_losses", "loss_curve.final_loss", "fallen", "risen", "lowest",
+    "loss_curve.peak_loss", "loss_spikes", "first_non_finite", "lost",
+)  # fmt: skip
 
 
 @dataclass(kw_only=True)
@@ -81,16 +71,16 @@ def measure(run: Run) -> Numbers:
 def draw(numbers: Numbers, figure: Any) -> None:
     """Draw the loss over the steps, the loss of guessing, and the first step that is not finite."""
     ax = _draw.axes(figure, "optimizer step", "loss")
-    if not _draw.line(ax, numbers.x or [], numbers.losses or [], "this run"):
+    if not _draw.line(ax, numbers.x or [], numbers.losses or [], "each step"):
         _draw.absent(ax, "no step has a finite loss")
         return
     for number, curve in enumerate(comparable(numbers.validation or (), numbers.losses or ())):
         steps, losses = zip(*curve, strict=True)
-        style = {"color": _draw.COLOURS[1], "linestyle": "--", "linewidth": 1, "marker": "D", "markersize": 5}
+        style = {"color": _draw.THIS_RUN, "linestyle": "--", "linewidth": 1, "marker": "D", "markersize": 5}
         ax.plot(steps, losses, **style, label=None if number else "its evaluations", zorder=4)
     if numbers.guessing is not None and math.isfinite(numbers.guessing):
-        ax.axhline(numbers.guessing, color=_draw.GREY, linestyle=":", linewidth=1.2, label="guessing: ln C")
+        _draw.reference(ax, numbers.guessing, "guessing: ln C")
     lost = numbers.instruments.get("first_non_finite.loss_step")
     if isinstance(lost, float) and lost > 0:
-        ax.axvline(lost, color=_draw.COLOURS[4], linestyle="-.", label=f"not finite from step {lost:.0f} on")
-    _draw.legend(ax)
+        _draw.mark(ax, lost, f"not finite from step {lost:.0f} on")
+    _draw.end_labels(ax)

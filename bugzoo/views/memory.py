@@ -19,20 +19,9 @@ from bugzoo.views import _bars, _draw, _sizes, rows
 from bugzoo.views._seen import Seen
 
 ORDER = (
-    "steps",
-    "steps_that_fit",
-    "first_mib",
-    "last_mib",
-    "peak_mib",
-    "memory_audit",
-    "retained_graphs",
-    "retain_graph",
-    "parameters_mib",
-    "gradients_mib",
-    "optimizer_mib",
-    "activations_mib",
-    "samples",
-)
+    "steps", "steps_that_fit", "first_mib", "last_mib", "peak_mib", "memory_audit", "retained_graphs", "retain_graph",
+    "parameters_mib", "gradients_mib", "optimizer_mib", "activations_mib", "samples",
+)  # fmt: skip
 COUNTS = {
     "graphs alive at once": "memory_audit.graphs_alive",
     "forward passes alive\nat the end": "retained_graphs.passes",
@@ -94,7 +83,7 @@ def draw(numbers: Numbers, figure: Any) -> None:
     grid = figure.add_gridspec(2, 2, width_ratios=(1, 1.1), height_ratios=(1, 2.4))
     ax = figure.add_subplot(grid[:, 0])
     _draw.prepare(ax, "", "optimizer step", "memory (MiB)")
-    if numbers.memory and numbers.at and _draw.line(ax, numbers.at, numbers.memory, place=1):
+    if numbers.memory and numbers.at and _draw.line(ax, numbers.at, numbers.memory):
         low, high = min(numbers.memory), max(numbers.memory)
         spare = max(0.0, RANGE_MIB - (high - low)) / 2 + 2
         ax.set_ylim(max(0.0, low - spare), high + spare)
@@ -105,5 +94,5 @@ def draw(numbers: Numbers, figure: Any) -> None:
     usual = {name: ends[key] for name, key in COUNTS.items() if key in ends}
     for ax, sources, unit, least in ((counts, COUNTS, "count", 10), (sizes, SIZES, "MiB", 1)):
         _draw.prepare(ax, "", unit)
-        if not _bars.bars(ax, _bars.known(numbers.measured(), sources), least, 1, usual if ax is counts else None):
+        if not _bars.bars(ax, _bars.known(numbers.measured(), sources), least, usual if ax is counts else None):
             _draw.absent(ax, "not counted")

@@ -112,27 +112,26 @@ def draw(numbers: Numbers, figure: Any) -> None:
     bars, strip = figure.subplots(2, 1, height_ratios=(5, 1))
     _draw.prepare(bars, "", "forward passes")
     _draw.prepare(strip, "", "optimizer step")
-    colour = {"train": _draw.COLOURS[0], "eval": _draw.COLOURS[1]}
+    color = {"train": _draw.COLORS[0], "eval": _draw.SERIES[0]}
     places = range(len(names))
-    widths = [max(value, 0.5) if value else 0 for value in passes]
-    bars.barh(places, widths, color=[colour[name.split()[0]] for name in names])
+    bars.barh(places, [max(value, 0.5) if value else 0 for value in passes], color=[color[n.split()[0]] for n in names])
     bars.set_xscale("log")
     bars.set_xlim(0.5, max([10.0, *passes]) * 3)
     for place, value in zip(places, passes, strict=True):
-        bars.text(max(value, 0.5), place, f" {value:.0f}", color=_draw.GREY, va="center", fontsize=8)
-    bars.set_yticks(places, names, fontsize=8, color=_draw.GREY)
+        bars.text(max(value, 0.5), place, f" {value:.0f}", color=_draw.INK, va="center", fontsize=_draw.TEXT)
+    bars.set_yticks(places, names)
     bars.invert_yaxis()
-    _strip(strip, numbers, colour)
+    _strip(strip, numbers, color)
 
 
-def _strip(ax: Any, numbers: Numbers, colour: dict[str, str]) -> None:
+def _strip(ax: Any, numbers: Numbers, color: dict[str, str]) -> None:
     end = numbers.steps + 1
     if not numbers.spans or end < 2:
         _draw.absent(ax, "no optimizer step")
         return
     least = end / 200  # a change at the very end is seen, too
     for first, last, mode in numbers.spans:
-        ax.barh(0, max(last - first, least), left=min(first, end - least), color=colour[mode], height=1.0)
+        ax.barh(0, max(last - first, least), left=min(first, end - least), color=color[mode], height=1.0)
     ax.set_xlim(1, end)
     ax.set_ylim(-0.5, 0.5)
-    ax.set_yticks([0], ["mode of passes with gradients"], fontsize=8, color=_draw.GREY)
+    ax.set_yticks([0], ["mode of passes with gradients"])

@@ -22,6 +22,6 @@ def draw(numbers: Numbers, figure: Any) -> None:
         _draw.absent(ax, "the step was not repeated")
         return
     first = numbers.instruments["overfit_one_batch.first_loss"]
-    ax.axhline(first / 10, color=_draw.GREY, linestyle=":", linewidth=1.2, label="a tenth of the first loss")
+    _draw.reference(ax, first / 10, "a tenth of the first loss")
     ax.set_ylim(bottom=min(0.0, min(losses)))
-    _draw.legend(ax)
+    _draw.end_labels(ax)

@@ -16,25 +16,16 @@ from bugzoo.diagnostics._tools import batches, model_of
 from bugzoo.diagnostics.numbers import ANY, optional
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.running.result import Run
-from bugzoo.views import _above, _draw, _loss_call, _loss_rows
+from bugzoo.views import _draw, _loss_call, _loss_rows
 from bugzoo.views._loss_rows import Series
 
 FEW = 16
 """With fewer values their sign means little."""
 
 ORDER = (
-    "function",
-    "given_shape",
-    "target_shape",
-    "averaged",
-    "smallest_logit",
-    "smallest",
-    "largest",
-    "double_normalisation.row_sum",
-    "spread",
-    "double_normalisation",
-    "output_gradient",
-)
+    "function", "given_shape", "target_shape", "averaged", "smallest_logit", "smallest", "largest",
+    "double_normalisation.row_sum", "spread", "double_normalisation", "output_gradient",
+)  # fmt: skip
 
 
 @dataclass(kw_only=True)
@@ -112,12 +103,12 @@ def draw(numbers: Numbers, figure: Any) -> None:
     part = f" ({len(x)} of {width:.0f}{', largest gradients' if unit != 'sample' else ''})" if len(x) < width else ""
     for ax, ylabel in ((left, "given to the loss"), (right, "gradient of the loss")):
         _draw.prepare(ax, "", unit + part, ylabel)
-        ax.axhline(0, color=_draw.GREY, linewidth=0.6)
+        ax.axhline(0, color=_draw.INK, linewidth=0.6)
     inputs, trained, gradient = numbers.given or [], numbers.trained or [], numbers.gradient or []
     lines = [_series(left, unit, inputs, "first step", 0), _series(left, unit, trained, "after training", 1)]
     if any(lines):
         _targets(left, numbers, (inputs, trained), numbers.values or [])
-        _above.legend(left, 3, 7.5, (1.0, 0.4))
+        _draw.legend(left)
     else:
         _draw.absent(left, "what the loss was given\nis not finite or not known")
     if _series(right, unit, gradient, "", 0):
@@ -126,7 +117,7 @@ def draw(numbers: Numbers, figure: Any) -> None:
         _draw.absent(right, "no gradient: the first step\ncannot be repeated")
     for ax in (left, right):
         step = -(-len(x) // 12) or 1
-        ax.set_xticks(range(0, len(x), step), list(map(str, x[::step])), fontsize=8)
+        ax.set_xticks(range(0, len(x), step), list(map(str, x[::step])))
 
 
 def _series(ax: Any, unit: str, values: Sequence[float], label: str, place: int) -> bool:
@@ -137,7 +128,7 @@ def _series(ax: Any, unit: str, values: Sequence[float], label: str, place: int)
     style = "os"[place] + (":" if unit != "sample" else "")
     size = (5 if len(points) <= _loss_rows.SAMPLES else 3) - place
     ax.plot(
-        *zip(*points, strict=True), style, color=_draw.COLOURS[place], label=label or None, linewidth=0.6, markersize=size,
+        *zip(*points, strict=True), style, color=_draw.COLORS[place], label=label or None, linewidth=0.6, markersize=size,
         fillstyle="none" if place else "full",
     )  # fmt: skip
     return True
@@ -152,6 +143,6 @@ def _targets(ax: Any, numbers: Numbers, series: Sequence[Sequence[float]], value
         points, label = list(enumerate(values)), "target"
     if points:
         ax.plot(
-            *zip(*points, strict=True), "o", color=_draw.GREY, fillstyle="none", markersize=11, markeredgewidth=1.4,
+            *zip(*points, strict=True), "o", color=_draw.INK, fillstyle="none", markersize=11, markeredgewidth=1.4,
             label=label,
         )  # fmt: skip

@@ -18,18 +18,11 @@ from bugzoo.views import _bars, _draw
 from bugzoo.views._seen import Seen
 
 ORDER = (
-    "rank_check",
-    "steps_apart",
-    "unfinished",
-    "ended",
-    "rank_check.spread",
-    "first_parameter_spread",
-    "rank_check.parameter_spread",
-    "rank_check.loss_factor",
-)
+    "rank_check", "steps_apart", "unfinished", "ended", "rank_check.spread", "first_parameter_spread",
+    "rank_check.parameter_spread", "rank_check.loss_factor",
+)  # fmt: skip
 MOST = 120
 """Points of a rank's curve."""
-STYLES = ("-", "--", "-.", ":")
 ZERO, LOW = 1e-9, 1e-8
 """Where the logarithmic axis has its zero, and its smallest other value."""
 
@@ -105,7 +98,7 @@ def draw(numbers: Numbers, figure: Any) -> None:
     for ax, ylabel in ((losses, "loss"), (distance, "parameters of the ranks,\nrelative distance")):
         _draw.prepare(ax, "", "optimizer step", ylabel)
     curves = enumerate(zip(numbers.at, numbers.losses, strict=True))
-    lines = [_draw.line(losses, x, y, f"rank {rank}", rank, STYLES[rank % 4]) for rank, (x, y) in curves]
+    lines = [_draw.line(losses, x, y, f"rank {rank}", rank + 1, _draw.STYLES[rank % 4]) for rank, (x, y) in curves]
     for rank, curve in enumerate(losses.lines):  # the first one is wide, so that an equal one on top leaves it visible
         curve.set_linewidth(3.0 if rank == 0 else 1.2)
         curve.set_alpha(0.6 if rank == 0 else 1.0)
@@ -113,12 +106,12 @@ def draw(numbers: Numbers, figure: Any) -> None:
         low, high = losses.get_ylim()
         losses.set_ylim(min(0.0, low), high + 0.1 * abs(high))  # a loss of a few steps does not fill the axis
         losses.xaxis.get_major_locator().set_params(integer=True)
-        _draw.legend(losses)
+        _draw.end_labels(losses)
     else:
         _draw.absent(losses, "no rank made a step")
     _distance(distance, numbers)
     _draw.prepare(steps, "", "steps made")
-    if not _bars.bars(steps, {f"rank {rank}": count for rank, count in enumerate(numbers.steps)}, 1, 1):
+    if not _bars.bars(steps, {f"rank {rank}": count for rank, count in enumerate(numbers.steps)}, 1):
         _draw.absent(steps, "one rank")
 
 
@@ -130,7 +123,7 @@ def _distance(ax: Any, numbers: Numbers) -> None:
         return
     ax.set_yscale("log")
     _draw.band(ax, ZERO / 3, 1e-5)
-    ax.plot(x, y, "o-", color=_draw.COLOURS[4], linewidth=1.2, markersize=4)
+    ax.plot(x, y, "o-", color=_draw.THIS_RUN, linewidth=1.2, markersize=4)
     ax.set_ylim(ZERO / 3, 3.0)
     ax.set_yticks([ZERO, 1e-7, 1e-5, 1e-3, 0.1], ["exactly 0", "1e-7", "1e-5", "1e-3", "0.1"])
     ax.minorticks_off()

@@ -22,15 +22,9 @@ from bugzoo.views import _calls, _draw, rows
 from bugzoo.views._seen import Seen
 
 ORDER = (
-    "twice",
-    "batch_independence",
-    "decoding",
-    "fresh_noise",
-    "worker_noise",
-    "determinism",
-    "fresh_process",
+    "twice", "batch_independence", "decoding", "fresh_noise", "worker_noise", "determinism", "fresh_process",
     "resumption",
-)
+)  # fmt: skip
 QUESTIONS = {
     "a batch twice": ("twice", ""),
     "twice, equal random numbers": ("batch_independence.again_gap", ""),
@@ -95,19 +89,19 @@ def draw(numbers: Numbers, figure: Any) -> None:
     ax.set_xscale("log")
     for row, (name, (gap, step)) in enumerate(answers.items()):
         end = max(usual[QUESTIONS[name][0]], 3 * ZERO)
-        ax.barh(row, end, height=0.8, color=_draw.GREY, alpha=0.2, label="" if row else "usual")
+        ax.barh(row, end, height=0.8, color=_draw.INK, alpha=0.2, label="" if row else "usual")
         at = min(max(gap, LOW), HIGH) if gap else ZERO
-        ax.plot([at], [row], "o", color=_draw.COLOURS[1], markersize=7)
+        ax.plot([at], [row], "o", color=_draw.THIS_RUN, markersize=7)
         text = f"from step {step:.0f} on" if step else ""
         right = at > 1e-3
         ax.annotate(
             text, (at, row), (-7 if right else 7, 0), textcoords="offset points", ha="right" if right else "left",
-            va="center", color=_draw.GREY, fontsize=8,
+            va="center", color=_draw.INK, fontsize=_draw.TEXT,
         )  # fmt: skip
-    ax.set_yticks(range(len(answers)), list(answers), color=_draw.GREY, fontsize=8)
+    ax.set_yticks(range(len(answers)), list(answers))
     ax.set_ylim(len(answers) - 0.4, -0.6)
     ax.set_xlim(ZERO / 3, 3 * HIGH)
     ticks = [10.0**power for power in range(-9, 2, 2)]
-    ax.set_xticks([ZERO, *ticks[1:]], ["exactly 0", *(f"{tick:g}" for tick in ticks[1:])], fontsize=8)
+    ax.set_xticks([ZERO, *ticks[1:]], ["exactly 0", *(f"{tick:g}" for tick in ticks[1:])])
     ax.minorticks_off()
-    ax.legend(frameon=False, labelcolor=_draw.GREY, fontsize=8, loc="lower right", bbox_to_anchor=(1.0, 0.98))
+    _draw.legend(ax)

@@ -1,27 +1,91 @@
-"""A view as text and as a figure: question, numbers, usual ranges, picture."""
+"""A view as text, as a table and as a figure: question, picture, numbers outside their usual range, and the rest.
 
-from typing import Any
+`runs` is one reading, or column -> reading for several runs of one view.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from bugzoo.diagnostics.numbers import digits
 from bugzoo.frontend import fit
 from bugzoo.running.reading import Reading
+from bugzoo.templates import render
 from bugzoo.views import draw, question, rows
 
-SIZE = (7.0, 2.8)
-"""Inches: as wide as a notebook's page."""
+HEIGHT = 2.8
+"""Inches. A view may change it for what it has to show."""
+OUTSIDE, REST = "outside the usual range:", "the rest:"
+ALL_USUAL = "No number is outside its usual range."
+MARK = "!"
+"""Stands after each number outside its usual range: no color is needed."""
+Runs = Reading | Mapping[str, Reading]
 
 
-def text(name: str, reading: Reading) -> str:
+class Line(NamedTuple):
+    """A row of the view: its label, the number of each run, whether that is outside, and the usual range."""
+
+    label: str
+    numbers: tuple[str, ...]
+    outside: tuple[bool, ...]
+    usual: str
+
+
+def lines(name: str, runs: Mapping[str, Reading]) -> tuple[list[Line], list[Line]]:
+    """Return the lines with a number outside its usual range, and the rest: first those with a usual range."""
+    odd, ranged, facts = [], [], []
+    for row in rows(name):
+        values = [row.value(reading.numbers) for reading in runs.values()]
+        outside = tuple(row.outside(reading.numbers) for reading in runs.values())
+        numbers = tuple("-" if value is None else digits(value) for value in values)
+        if set(numbers) != {"-"}:
+            group = odd if any(outside) else ranged if row.usual_text() else facts
+            group.append(Line(row.label, numbers, outside, row.usual_text()))
+    return odd, ranged + facts
+
+
+def text(name: str, runs: Runs) -> str:
     """Return the question, and a line for each number that was measured."""
-    lines = [fit(f"{name}: {question(name)}")]
-    if not reading.applies:
-        return "\n".join([*lines, fit(f"  nothing to see: {reading.why_not}")])
-    measured = [(row, value) for row in rows(name) if (value := row.value(reading.numbers)) is not None]
-    width = max((len(row.label) for row, _ in measured), default=0)
-    for row, value in measured:
-        usual = row.usual_text()
-        lines.append(f"  {row.label:{width}}  {digits(value):>9}" + (f"   usual: {usual}" if usual else ""))
-    return "\n".join(lines)
+    return "\n".join([head(name), body(name, runs)])
+
+
+def head(name: str) -> str:
+    """Return the line with the question."""
+    return fit(f"{name}: {question(name)}")
+
+
+def body(name: str, runs: Runs) -> str:
+    """Return the lines below the question."""
+    runs = _columns(runs)
+    odd, rest = lines(name, runs)
+    wide = max((len(line.label) for line in odd + rest), default=0)
+    sizes = [max(9, len(column)) for column in runs]
+    parts = [fit(f"  {line}") for line in _empty(runs)]
+    if len(runs) > 1 and odd + rest:
+        parts.append(_line("", tuple(runs), (False,) * len(runs), "", wide, sizes))
+    if odd:
+        parts += [f"  {OUTSIDE}", *(_line(*line, wide, sizes) for line in odd)]
+    elif rest:
+        parts.append(f"  {ALL_USUAL}")
+    if rest:
+        parts += [f"  {REST}", *(_line(*line, wide, sizes) for line in rest)]
+    return "\n".join(parts)
+
+
+def _line(
+    label: str, numbers: Sequence[str], outside: Sequence[bool], usual: str, wide: int, sizes: Sequence[int]
+) -> str:
+    marked = (
+        f"{number:>{size}}{MARK if odd else ' '}" for number, odd, size in zip(numbers, outside, sizes, strict=True)
+    )
+    return f"  {label:{wide}}  {' '.join(marked)}  {usual and f'usual: {usual}'}".rstrip()
+
+
+def html(name: str, runs: Runs) -> str:
+    """Return the lines below the question as HTML, with the rest folded."""
+    runs = _columns(runs)
+    odd, rest = lines(name, runs)
+    words = {"title": OUTSIDE, "rest": REST, "usual": ALL_USUAL, "mark": MARK, "columns": list(runs)}
+    return render("bugzoo.views", "lines.html.j2", odd=odd, lines=rest, empty=_empty(runs), **words)
 
 
 def seen(name: str, reading: Reading) -> dict[str, Any]:
@@ -29,13 +93,34 @@ def seen(name: str, reading: Reading) -> dict[str, Any]:
     return {row.label: value for row in rows(name) if (value := row.value(reading.numbers)) is not None}
 
 
-def figure(name: str, reading: Reading) -> Any:
-    """Return the view's matplotlib figure; None without anything to draw."""
+def figure(name: str, runs: Runs) -> Any:
+    """Return the view's matplotlib figure, with a named panel for each of several runs; None without anything to draw."""
+    singles = {column: drawn for column, reading in _columns(runs).items() if (drawn := _single(name, reading))}
+    if len(singles) < 2:
+        return next(iter(singles.values()), None)
+    from bugzoo.views import _panels
+
+    return _panels.figure(name, {column: (_columns(runs)[column], single) for column, single in singles.items()})
+
+
+def _single(name: str, reading: Reading) -> Any:
     if not reading.applies:
         return None
-    from matplotlib.figure import Figure
+    from bugzoo import plots
 
-    canvas = Figure(figsize=SIZE, layout="constrained")
-    canvas.patch.set_alpha(0.0)
+    canvas = plots.figure(HEIGHT)
     draw(name, reading.numbers, canvas)
     return canvas if canvas.axes else None
+
+
+def _columns(runs: Runs) -> Mapping[str, Reading]:
+    return {"": runs} if isinstance(runs, Reading) else runs
+
+
+def _empty(runs: Mapping[str, Reading]) -> list[str]:
+    """Return a line for each run in which nothing was measured."""
+    return [
+        f"{column and f'{column}: '}nothing to see: {reading.why_not}"
+        for column, reading in runs.items()
+        if not reading.applies
+    ]

@@ -6,14 +6,13 @@ often the script's own loop interrupts the work, counted while its body runs aga
 
 from typing import Any
 
-from bugzoo.plots._style import BLUE, GREEN, ORANGE, PURPLE
+from bugzoo.plots.step_timeline import PARTS
 from bugzoo.views import _bars, _draw, rows
 from bugzoo.views._seen import Seen, nothing
 
 ORDER = ("step_timeline", "host_syncs", "transfers", "backward_checks", "compiled_graphs")
 Numbers = Seen
 measure = nothing
-PARTS = (("data", ORANGE, ""), ("forward", BLUE, "//"), ("backward", GREEN, ".."), ("step", PURPLE, "xx"))
 NAMES = {"step": "optimizer"}
 COUNTS = {
     "host syncs": "host_syncs.syncs",
@@ -35,7 +34,7 @@ def draw(numbers: Numbers, figure: Any) -> None:
     _draw.prepare(counts, "", "times a step")
     usual = {row.source: row.range[1] for row in rows("time") if row.range}
     counted = _bars.known(numbers.instruments, COUNTS)
-    if not _bars.bars(counts, counted, LEAST, 1, {name: usual[key] for name, key in COUNTS.items()}):
+    if not _bars.bars(counts, counted, LEAST, {name: usual[key] for name, key in COUNTS.items()}):
         _draw.absent(counts, "the loop's body was not run again")
 
 
@@ -47,11 +46,10 @@ def _timeline(ax: Any, numbers: Numbers) -> None:
         _draw.absent(ax, "the times of a step were not recorded")
         return
     left = 0.0
-    for name, colour, hatch in PARTS:
+    for name, color, hatch in PARTS:
         width = times.get(name, 0.0)
         label = f"{NAMES.get(name, name)} {width:.3g}"
-        ax.barh([0], [width], left=[left], color=colour, hatch=hatch, alpha=0.85, edgecolor=_draw.GREY, label=label)
+        ax.barh([0], [width], left=[left], color=color, hatch=hatch, alpha=0.85, edgecolor=_draw.INK, label=label)
         left += width
     ax.set_yticks([])
-    ax.tick_params(axis="x", labelsize=7)
-    ax.legend(frameon=False, labelcolor=_draw.GREY, fontsize=7, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    _draw.legend(ax, 4)

@@ -20,7 +20,7 @@ from bugzoo.diagnostics.numbers import optional
 from bugzoo.diagnostics.verdict import NotApplicable
 from bugzoo.rerun.body import again
 from bugzoo.running.result import Run
-from bugzoo.views import _above, _draw, _grouped, _tensors
+from bugzoo.views import _draw, _grouped, _tensors
 from bugzoo.views._seen import Seen
 
 USUAL = (1e-4, 1e-1)
@@ -32,15 +32,9 @@ MOST = 60
 """Tensors that fit beside one another."""
 
 ORDER = (
-    "steps",
-    "backwards",
-    "steps_per_backward",
-    "typical_step",
-    "largest_step",
-    "learning_rate_log",
-    "parameter_audit",
+    "steps", "backwards", "steps_per_backward", "typical_step", "largest_step", "learning_rate_log", "parameter_audit",
     "loss_scale",
-)
+)  # fmt: skip
 
 
 @dataclass(kw_only=True)
@@ -133,8 +127,8 @@ def draw(numbers: Numbers, figure: Any) -> None:
     _draw.tensor_names(tensors, names)
     tensors.set_xlim(-1, len(names))  # whole markers at both ends
     if (count := numbers.tensors or 0.0) > len(names):
-        tensors.set_xlabel(f"the {len(names)} largest of {count:.0f} tensors", color=_draw.GREY)
-    _above.legend(tensors)
+        tensors.set_xlabel(f"the {len(names)} largest of {count:.0f} tensors")
+    _draw.legend(tensors)
 
 
 def _over_steps(ax: Any, numbers: Numbers) -> None:
@@ -148,11 +142,11 @@ def _over_steps(ax: Any, numbers: Numbers) -> None:
     moved = np.isfinite(ratio) & (ratio > 0)
     ax.set_yscale("log")
     _draw.band(ax, *USUAL)
-    ax.plot(at[moved], ratio[moved], ".-", color=_draw.COLOURS[0], linewidth=1.2, label="all parameters")
+    ax.plot(at[moved], ratio[moved], ".-", color=_draw.COLORS[0], linewidth=1.2, label="all parameters")
     low, high = min([USUAL[0], *ratio[moved]]), max([USUAL[1], *ratio[moved]])
     ax.set_ylim(low / 3, high * 3)
     if (ratio == 0).any():  # a logarithmic axis has no place for it
         still = at[ratio == 0]
-        ax.plot(still, [low / 2.5] * len(still), "v", color=_draw.COLOURS[1], markersize=5, label="exactly 0")
+        ax.plot(still, [low / 2.5] * len(still), "v", color=_draw.THIS_RUN, markersize=5, label="exactly 0")
     ax.set_xlim(0, max(at) * 1.03)
-    _above.legend(ax)
+    _draw.legend(ax)

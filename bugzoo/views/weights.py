@@ -13,21 +13,15 @@ import numpy as np
 
 from bugzoo.diagnostics.numbers import optional
 from bugzoo.running.result import Run
-from bugzoo.views import _above, _draw, _grouped, _tensors
+from bugzoo.views import _draw, _grouped, _tensors
 from bugzoo.views._seen import Seen
 
 COLUMNS = ("trainable", "optimizer", "gradient", "moved", "late")
 
 ORDER = (
-    "tensors",
-    "parameter_audit.elements",
-    "formats",
-    "half_share",
-    "parameter_audit",
-    "weight_size",
-    "optimizer_handover",
-    "untrained_rows",
-)
+    "tensors", "parameter_audit.elements", "formats", "half_share", "parameter_audit", "weight_size",
+    "optimizer_handover", "untrained_rows",
+)  # fmt: skip
 
 
 @dataclass(kw_only=True)
@@ -92,11 +86,11 @@ def draw(numbers: Numbers, figure: Any) -> None:
     for ax, xlabel in ((grid, ""), (norms, "norm")):
         _draw.prepare(ax, "", xlabel)
     _marks(grid, numbers)
-    grid.set_yticks(range(len(names)), names, fontsize=7, color=_draw.GREY)
+    grid.set_yticks(range(len(names)), names)
     grid.set_ylim(len(names) - 0.4, -0.6)
     tensors = numbers.tensors or 0.0
     text = f"{numbers.shown:.0f} of {tensors:.0f} tensors" if numbers.shown < tensors else f"{tensors:.0f} tensors"
-    grid.set_xlabel(text, color=_draw.GREY)
+    grid.set_xlabel(text)
     _norms(norms, numbers)
 
 
@@ -107,16 +101,16 @@ def _marks(ax: Any, numbers: Numbers) -> None:
     for column, name in enumerate(COLUMNS):
         for row, share in enumerate(getattr(numbers, name)):
             if math.isnan(share):
-                ax.plot(column, row, marker="_", color=_draw.GREY, markersize=6)
+                ax.plot(column, row, marker="_", color=_draw.INK, markersize=6)
                 continue
             style = "full" if share == 1 else "none" if share == 0 else "left"
             ax.plot(
-                column, row, marker="o", color=_draw.GREY, markersize=6, fillstyle=style, markerfacecoloralt="none",
+                column, row, marker="o", color=_draw.INK, markersize=6, fillstyle=style, markerfacecoloralt="none",
                 markeredgewidth=1.0,
             )  # fmt: skip
             if several and name == "optimizer" and groups[row]:
-                ax.text(column + 0.2, row, groups[row], color=_draw.GREY, fontsize=7, va="center")
-    ax.set_xticks(range(len(COLUMNS)), COLUMNS, fontsize=7, rotation=30, ha="left", rotation_mode="anchor")
+                ax.text(column + 0.2, row, groups[row], color=_draw.INK, fontsize=_draw.TEXT, va="center")
+    ax.set_xticks(range(len(COLUMNS)), COLUMNS, rotation=30, ha="left", rotation_mode="anchor")
     ax.tick_params(axis="x", top=True, labeltop=True, bottom=False, labelbottom=False, pad=1)
     ax.set_xlim(-0.5, len(COLUMNS) - 0.5)
     ax.spines["bottom"].set_visible(False)
@@ -130,9 +124,9 @@ def _norms(ax: Any, numbers: Numbers) -> None:
         _draw.absent(ax, "no norm was measured" if np.isnan(end).all() else "every norm is 0 or not finite")
         return
     rows, start, end = np.flatnonzero(positive), start[positive], end[positive]
-    ax.hlines(rows, start, end, color=_draw.GREY, linewidth=0.8)
-    ax.plot(start, rows, "o", color=_draw.COLOURS[1], markersize=6.5, fillstyle="none", label="first measured step")
-    ax.plot(end, rows, "o", color=_draw.COLOURS[0], markersize=3.5, label="last")
+    ax.hlines(rows, start, end, color=_draw.INK, linewidth=0.8)
+    ax.plot(start, rows, "o", color=_draw.COLORS[1], markersize=6.5, fillstyle="none", label="first measured step")
+    ax.plot(end, rows, "o", color=_draw.COLORS[0], markersize=3.5, label="last")
     ax.set_xscale("log")
     _draw.decades(ax.set_xlim, [*start, *end])
-    _above.legend(ax, size=7)
+    _draw.legend(ax)

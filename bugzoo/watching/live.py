@@ -10,6 +10,7 @@ import torch
 from bugzoo.watching.evaluations import Evaluation
 from bugzoo.watching.frozen_on_purpose import FrozenOnPurpose
 from bugzoo.watching.history import History
+from bugzoo.watching.loop import Scope
 from bugzoo.watching.models import Models
 from bugzoo.watching.step_context import StepContext
 from bugzoo.watching.steps import Steps
@@ -74,6 +75,8 @@ class Live:
     namespace: dict[str, Any] = field(default_factory=dict)
     """Globals of the frame with the training loop, overlaid by its locals."""
     frozen_on_purpose: FrozenOnPurpose = field(default_factory=FrozenOnPurpose)
+    scopes: list[Scope] = field(default_factory=list)
+    """The script's functions that were active during the training, the outermost first."""
     steps: Steps | None = None
     """The steps that were kept whole, if the watch was asked to."""
     past: Past | None = None

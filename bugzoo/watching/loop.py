@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import takewhile
 from types import CodeType, FrameType
 from typing import Any
 
@@ -42,6 +43,21 @@ class Loop:
 
     def in_nested(self, line: int) -> bool:
         return any(n.lineno <= line <= last_line(n) for n in self.nested)
+
+
+@dataclass
+class Scope:
+    """A function of the script that was active during the training, and its variables at the end."""
+
+    code: CodeType
+    frame_globals: dict[str, Any]
+    names: dict[str, Any]
+
+    @property
+    def owner(self) -> Any:
+        """Return the object whose method this is, None for a function."""
+        first = self.names.get(self.code.co_varnames[0]) if self.code.co_argcount else None
+        return first if hasattr(type(first), self.code.co_name) and hasattr(first, "__dict__") else None
 
 
 def last_line(node: ast.stmt) -> int:
@@ -114,6 +130,8 @@ class LoopFinder:
         """Line of the loop's frame that calls optimizer.step(), 0 while unknown."""
         self.around: set[CodeType] = set()
         """Functions that were active during optimizer.step(), from the loop's function outward."""
+        self._outer: list[FrameType] = []
+        """Frames of those around the loop's own."""
 
     def _frames(self) -> Iterator[FrameType]:
         """Yield the watched code's frames, innermost first, up to the one that entered the watch."""
@@ -164,6 +182,7 @@ class LoopFinder:
         else:
             self.frame = frames[-1] if frames else None
         self.around |= {frame.f_code for frame in frames}
+        self._outer = frames[1:]
         self._backward = []
 
     def guess(self) -> tuple[FrameType, Loop] | None:
@@ -196,6 +215,12 @@ class LoopFinder:
     def give_up(self) -> None:
         """Stop searching for the loop."""
         self._tries = 3
+
+    def scopes(self) -> list[Scope]:
+        """Return the functions around the training loop with their variables, the outermost first, without the script itself."""
+        inward = [*([self.frame] if self.frame is not None else []), *self._outer]
+        functions = list(takewhile(lambda frame: frame.f_code.co_name != "<module>", inward))
+        return [Scope(frame.f_code, frame.f_globals, dict(frame.f_locals)) for frame in reversed(functions)]
 
     def namespace(self) -> dict[str, Any]:
         """Return the globals of the loop's frame, overlaid by its locals. At a script's top level, the live dict itself."""

@@ -388,7 +388,7 @@ class Recorder:
             self.forwards.publish(trace)
             self.live.models = self.models.ordered()
             self.live.evaluations = sorted(self.forwards.evaluations.found.values(), key=lambda one: one.step)
-            self.live.namespace = self.loop.namespace()
+            self.live.namespace, self.live.scopes = self.loop.namespace(), self.loop.scopes()
 
     def close(self) -> None:
         if self.hand is not None:

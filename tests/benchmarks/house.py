@@ -24,7 +24,16 @@ from bugzoo import diagnostics
 from bugzoo.syntax import parse
 
 ROOT = Path(__file__).parents[2]
-CONTENT = ("faults", "programs", "lessons", "grading/exercises", "glossary.py", "contracts", "diagnostics")
+CONTENT = (
+    "faults",
+    "programs",
+    "lessons",
+    "grading/exercises",
+    "glossary.py",
+    "contracts",
+    "diagnostics",
+    "lab/scripts",
+)
 """Rooms with content. Every other room and file of the package is machinery."""
 VAGUE = frozenset(
     "one found given known said shown kept made own asked seen told wanted done drawn mine apart ours both alike tried".split()

@@ -233,6 +233,14 @@ class Lab:
         self.page.screenshot(path=PICTURES / f"{name}.png")
 
 
+def line_index(form: Any, line: int) -> int:
+    """Return the index of a program's line in a form's listing, which begins at the first statement; 0: no line."""
+    labels = form.locator("select option").all_inner_texts()
+    return next(
+        index for index, label in enumerate(labels) if label.replace("\xa0", " ").split()[:1] == [str(line or "-")]
+    )
+
+
 @pytest.fixture
 def lab(chromium: Any, server: Server) -> Iterator[Lab]:
     """A fresh page."""

@@ -12,6 +12,7 @@ import pytest
 
 from bugzoo.instructor import Assignment, key, write
 from bugzoo.instructor.form_records import MIME
+from tests.browser.conftest import line_index
 from tests.browser.test_exercise import text
 from tests.browser.test_form import before_of
 from tests.browser.test_lesson_03 import until
@@ -67,7 +68,7 @@ def test_hand_in_and_save_is_enough_for_both_graders(lab, server, week: Path, tm
     form.locator(".bugzoo-is-cause label", has_text=right.cause).click()
     form.locator("button", has_text="Hand in").click()
     assert until(lambda: "Choose a line first" in form.inner_text()) and kept(lab) == []
-    form.locator("select").select_option(index=right.places[0][0])
+    form.locator("select").select_option(index=line_index(form, right.places[0][0]))
     form.locator("button", has_text="Hand in").click()
     assert until(lambda: "Handed in at" in form.inner_text() and "Save the notebook" in form.inner_text())
     assert until(lambda: [record["cause"] for record in kept(lab)] == [right.cause]), lab.outputs("form")

@@ -4,6 +4,7 @@ import pytest
 
 from bugzoo.grading.answers import right
 from bugzoo.grading.exercises import load
+from tests.browser.conftest import line_index
 from tests.browser.test_exercise import text
 from tests.browser.test_lesson_03 import until
 
@@ -24,8 +25,9 @@ def choose(lab, cause: str, letter: str) -> str:
 
 
 def hand_in(lab, line: int, said: str) -> None:
+    """Hand in a line of the program; 0: the first of the list."""
     form = lab.show("form")
-    form.locator("select").select_option(index=line)
+    form.locator("select").select_option(index=line_index(form, line) if line else 1)
     form.locator("button", has_text="Hand in").click()
     assert until(lambda: said in form.inner_text()), form.inner_text()
 
@@ -38,7 +40,7 @@ def test_a_wrong_cause_a_right_one_and_a_second_hand_in(lab) -> None:
     assert "usual: 0 to 0.7" in text(lab.outputs("look-first"))
     assert "The question about the test is still open" not in choose(lab, WRONG, "A")
     lab.picture("diagnosis_first")
-    hand_in(lab, 1, "It is complete: run the cells below")
+    hand_in(lab, 0, "It is complete: run the cells below")
     lab.run_cell("diagnosis")
     first = " ".join(text(lab.outputs("diagnosis")).split())  # lines are broken at the page's width
     assert "You did not open the view that speaks against it" in first

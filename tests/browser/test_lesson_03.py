@@ -67,7 +67,7 @@ def test_lesson_03_as_a_learner_in_both_themes(lab) -> None:
     )
     assert "You said nothing before the run" in message
     lab.picture("lesson_03_you_said")
-    for name in ("try-search", "try-hooks", "try-safe"):
+    for name in ("first-bad-step", "first-to-speak", "safe-log"):
         message = lab.show(name).inner_text()
         assert "the body is empty" in message and "continues with the solution" in message
     lab.show("victims-run")
@@ -158,6 +158,9 @@ def first_bad_step(loss, grad_norm):
     for step, pair in enumerate(zip(loss, grad_norm), 1):
         if not all(map(math.isfinite, pair)):
             return step
+
+
+first_bad_step = lab.try_out("03/first_bad_step", first_bad_step)
 """
 
 
@@ -169,12 +172,15 @@ def test_what_is_written_is_judged_where_it_stands(lab, server) -> None:
     assert until(lambda: text.count() == 1) and not text.is_visible(), "folded"
     solution.locator("summary").first.click()
     assert until(text.is_visible) and "argmax" in text.inner_text()
-    for code, message in ((MINE.replace("pair)", "pair[:1])"), "yours says 4"), (MINE, "continues with your code")):
+    for code, message in (
+        (MINE.replace("pair)", "pair[:1])"), "expected 3, got 4"),
+        (MINE, "continues with your code"),
+    ):
         lab.show("first-bad-step")
         lab.page.evaluate(
             "code => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(code)", code
         )
-        for name in ("setup", "first-bad-step", "try-search"):
+        for name in ("setup", "first-bad-step"):
             lab.run_cell(name)
-        assert message in lab.show("try-search").inner_text()
+        assert message in lab.show("first-bad-step").inner_text()
     lab.picture("lesson_03_written")

@@ -64,3 +64,15 @@ def test_the_map_can_be_read(lab, theme: str) -> None:
         assert len({tile["height"] for tile in row}) == len({tile["width"] for tile in row}) == 1, "even in a row"
     for part in (".tile.later .title", ".tile.later .small", ".tile.open .effort", ".tile.open .small a", ".legend"):
         assert lab.page.evaluate(CONTRAST, f".bugzoo-map {part}") >= READABLE, part
+
+
+def test_the_next_step_is_on_the_screen_after_shift_enter(lab) -> None:
+    lab.page.set_viewport_size({"width": 1280, "height": 950})
+    lab.open("notebooks/00_start_here.ipynb")
+    lab.show("here").locator(".cm-content").click()
+    lab.page.keyboard.press("Shift+Enter")
+    lab.page.locator(".bugzoo-map .next a").wait_for(timeout=90_000)
+    lab.page.wait_for_timeout(1500)  # JupyterLab selects the next cell and scrolls
+    lab.picture("map_after")
+    top = lab.page.locator(".bugzoo-map .next a").bounding_box()["y"]
+    assert 0 < top < 900, top

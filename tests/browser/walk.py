@@ -21,6 +21,7 @@ from bugzoo.grading.notebook import build
 from bugzoo.grading.onset import onset
 from bugzoo.lab.quiz_widgets import LETTERS, plain
 from bugzoo.scenario import Scenario
+from tests.browser.conftest import line_index
 from tests.browser.test_exercise import text
 from tests.browser.test_lesson_03 import until
 
@@ -35,7 +36,8 @@ def lesson(lab: Any, asked: Lesson, way: str) -> dict[str, str]:
     for cell in (part for part in book.cells if part.cell_type == "code"):
         name = cell.id.replace("-", "_")
         if name in asked.tasks and way == "right":
-            write(lab, cell.id, asked.tasks[name].solution)
+            task_cell = next(part for part in asked.of("task") if part.name == name)
+            write(lab, cell.id, asked.task_code(task_cell, asked.tasks[name].solution))
         lab.show(cell.id)
         lab.run_cell(cell.id, SECONDS)
         if question := asked.questions.get(name):
@@ -119,7 +121,7 @@ def hand_in(lab: Any, name: str, case: Scenario, way: str) -> None:
     form.locator(".widget-radio-box").first.locator("label").nth(cause).click()
     letter = solution.test.letter if good else next(label for label in "ABCD" if label != solution.test.letter)
     form.locator(".widget-radio-box").nth(1).locator("label", has_text=f"{letter})").click()
-    form.locator("select").select_option(index=solution.places[0][0] if good else 1)
+    form.locator("select").select_option(index=line_index(form, solution.places[0][0]) if good else 1)
     step = solution.step[1] if solution.step else shown_by_the_run(case)
     if step is not None:
         form.locator("input[type=text]").first.fill(str(step if good else step + 50))
@@ -154,7 +156,8 @@ def exercise(lab: Any, asked: Exercise, way: str) -> None:
             for of in range(len(asked.faults)):
                 solution = right(asked, of)
                 form = lab.show(name).locator(".bugzoo-form").nth(of)
-                place = solution.places[0][0] if way == "right" and not asked.trap else 0 if way == "right" else 1
+                line = 0 if asked.trap else solution.places[0][0]
+                place = line_index(form, line) if way == "right" else 1
                 form.locator("select").select_option(index=place)
                 if way == "right" and solution.step:
                     form.locator("input[type=text]").first.fill(str(solution.step[0]))

@@ -16,11 +16,11 @@ def test_the_picture_is_sent_as_png(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.setattr(lab, "kernel", lambda: "one")
     monkeypatch.setattr("IPython.display.display", lambda *what, **_: displayed.extend(what))
     assert looks.show("loss_curve", SEEN)["optimizer steps"] == 3.0
-    [picture] = displayed
+    picture, numbers = displayed
     assert isinstance(picture, Image) and picture.data.startswith(b"\x89PNG"), (
         "a kernel that never loaded pyplot shows a bare figure as <Figure size ...>"
     )
-    assert "<Figure" not in capsys.readouterr().out
+    assert "<Figure" not in capsys.readouterr().out and "optimizer steps" in numbers["text/plain"]
 
 
 def test_a_view_that_saw_nothing_says_why(capsys: pytest.CaptureFixture) -> None:

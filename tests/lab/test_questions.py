@@ -26,6 +26,14 @@ SMALL = """
 # (~) else
 #     Take the logarithm.
 
+# %% [predict] turns tags=["how-sure"]
+# How many turns?
+#
+# (=) 2
+#     two.
+# (~) else
+#     two.
+
 # %% [check] bits
 # How many bits are that?
 #
@@ -281,3 +289,36 @@ def test_an_older_record_of_another_kind_of_question_is_left_out() -> None:
 def test_an_arrangement_is_no_prediction() -> None:
     with pytest.raises(UserError, match=r"Write `lab\.quick_check\('07/parts'\)`"):
         lab.predict("07/parts")
+
+
+def test_how_sure_is_kept_and_summed_up(capsys):
+    lab.calibration("07")
+    assert "did not say" in capsys.readouterr().out
+    turns = lab.predict("07/turns")
+    assert "how sure" in capsys.readouterr().out
+    with pytest.raises(UserError, match="guess, rather, sure"):
+        turns.say(2, "very")
+    assert turns.said == ""
+    turns.say(3, "sure")
+    turns.say(2)  # the answer may change, and the sureness stays
+    again = lab.predict("07/turns")
+    assert (again.said, again.sure) == ("2", "sure")
+    again.reveal()
+    again.say_sure("guess")  # too late
+    capsys.readouterr()
+    lab.calibration("07")
+    assert capsys.readouterr().out == "Your predictions: sure: 1 of 1 right.\n"
+
+
+def test_only_a_tagged_prediction_asks_how_sure(capsys):
+    lab.predict("07/first_loss").say(0.7)
+    assert "how sure" not in capsys.readouterr().out
+    assert "sure" not in (record.kept("prediction", "07/first_loss") or {})
+
+
+def test_the_buttons_save_how_sure(front_end):
+    turns = lab.predict("07/turns")
+    turns.sureness.value = "rather"
+    assert record.kept("prediction", "07/turns")["sure"] == "rather"
+    turns.reveal()
+    assert turns.sureness.disabled

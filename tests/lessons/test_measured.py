@@ -40,8 +40,7 @@ def judge(half):
 
 RIGHT, LAZY = {"by product": lambda x: x * 0.5}, {"none": lambda x: 0, "one": lambda x: 1, "all": lambda x: x}
 
-# %% try-half
-half = lab.try_out("07/half", half)
+# %% looks
 looks = {}
 for name in ("a", "b"):
     looks[name] = half(4)
@@ -69,7 +68,7 @@ def small(folder: Path, old: str = "", new: str = "") -> course.Lesson:
 def test_a_cell_gets_the_cells_that_it_needs_and_no_other(tmp_path: Path) -> None:
     lesson = small(tmp_path)
     (cell,) = lesson.of("measured")
-    assert [part.key for part in needed(lesson, cell)] == ["setup", "half", "try-half"]
+    assert [part.key for part in needed(lesson, cell)] == ["setup", "half", "looks"]
     assert script(lesson, cell)[1].strip().endswith("return x / 2"), "the task is solved"
 
 
@@ -116,7 +115,7 @@ def test_a_hidden_run_and_an_unneeded_cell_are_told(tmp_path: Path) -> None:
     (problem,) = read_through(small(tmp_path, 'two = looks["a"]', 'two = looks["a"].run()'))[-1:]
     assert "the text has two from a run that no reader sees; make it [measured]" in problem
     problems = read_through(small(tmp_path, "{1.5 = late}", "`1.5`"))
-    assert problems == ["07_small.py, line 37 (late-runs): no text needs what it measures; make it [proof]"]
+    assert problems == ["07_small.py, line 36 (late-runs): no text needs what it measures; make it [proof]"]
 
 
 def first() -> str:

@@ -1,21 +1,19 @@
 """What learners write is judged by what it does: any right way passes, a lazy one fails, an unfilled stub stops nothing."""
 
-import contextlib
-import io
+import copy
 import json
-import os
-import subprocess
-import sys
+import linecache
 import types
 from pathlib import Path
 
 import pytest
+import torch
 
 from bugzoo import course, lab, record
 from bugzoo.course.book import notebook
 from bugzoo.course.source import read
 from bugzoo.errors import UserError
-from bugzoo.lab import tryout, versions
+from bugzoo.lab import error_help, tryout
 
 TASKS = [(name, task) for name in course.files() for task in course.load(name).tasks]
 
@@ -45,7 +43,7 @@ def test_lazy_ways_fail_and_are_told_a_number(lesson: str, name: str) -> None:
     for way, answer in names["LAZY"].items():
         held, lines, _ = tryout.judged(task.judge, answer, name)
         assert not held, f"{way} passes"
-        assert any("NOT" in line and "yours" in line for line in lines), f"{way}: {lines}"
+        assert any("FAIL" in line and ("yours" in line or ", got " in line) for line in lines), f"{way}: {lines}"
 
 
 @pytest.mark.parametrize(("lesson", "name"), TASKS)
@@ -55,12 +53,14 @@ def test_a_stub_is_told_so_and_the_lesson_goes_on(lesson: str, name: str, capsys
     number = course.load(lesson).number
     used = lab.try_out(f"{number}/{name}", stub)
     printed = capsys.readouterr().out
-    assert "It returned None each time: the body is empty" in printed and "raised" not in printed
+    empty = not any(value is not None for value in tryout.judged(task.judge, stub, name)[2])
+    assert ("It returned None each time: the body is empty" in printed) == empty and "raised" not in printed
+    assert empty or "your code: it is right, and" in task.stub, "a stub that works is a program to mend, and says so"
     assert "continues with the solution" in printed and used is not stub
     assert tryout.judged(task.judge, used, name)[0]
     entry = record.kept("task", f"{number}/{name}")
-    assert entry == {"held": False, "tries": 0, "versions": []}, "the unchanged stub is not a try"
-    assert "Hint:" not in printed
+    assert entry == {"held": False}
+    assert ("help:" not in printed) == empty, "an empty body is not a wrong way"
     again = lab.try_out(f"{number}/{name}", used)  # the same cell again: the stub is judged, not what stands in for it
     assert "continues with the solution" in capsys.readouterr().out and tryout.judged(task.judge, again, name)[0]
 
@@ -97,9 +97,6 @@ how_many.reveal("2.0 of them")
 def half(x):
     ...
 
-# %% try-half
-half = lab.try_out("07/half", half)
-
 # %% [solution] half
 def half(x):
     return x / 2
@@ -125,10 +122,11 @@ def test_the_cells_of_a_learner_and_of_a_proof(small) -> None:
         sources["read"]
         == "<details><summary><b>After the run: why <code>x &gt; 0</code></b></summary>\n\nIt is **two**.\n\n</details>"
     )
-    assert sources["half"] == "def half(x):\n    ..." and "return x / 2" in sources["half-solution"]
+    call = '\n\n\nhalf = lab.try_out("07/half", half)'
+    assert sources["half"] == f"def half(x):\n    ...{call}" and "return x / 2" in sources["half-solution"]
     assert sources["half-solution"].startswith("<details>") and "judge" not in json.dumps(sources)
     solved = {cell.id: cell.source for cell in notebook(small, solved=True).cells}
-    assert solved["half"] == "def half(x):\n    return x / 2" and "half-solution" not in solved
+    assert solved["half"] == f"def half(x):\n    return x / 2{call}" and "half-solution" not in solved
 
 
 @pytest.mark.parametrize(
@@ -149,10 +147,9 @@ def test_a_task_is_whole(tmp_path: Path, old: str, new: str, said: str) -> None:
     ("old", "new", "said"),
     [
         ('how_many.reveal("2.0 of them")', "pass", "no later cell has how_many.reveal()"),
-        ('half = lab.try_out("07/half", half)', "pass", 'no later cell has half = lab.try_out("07/half", half)'),
     ],
 )
-def test_a_prediction_is_revealed_and_a_task_tried(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_a_prediction_is_revealed(tmp_path: Path, old: str, new: str, said: str) -> None:
     from bugzoo.proving.lesson_proof import read_through
 
     (tmp_path / "07_small.py").write_text(SMALL)
@@ -191,33 +188,23 @@ def test_a_prediction_that_was_right_or_never_made(small, capsys: pytest.Capture
         lab.predict("07/how_many").say("c")
 
 
-HINTED = SMALL.replace(
-    """def judge(half):
-    yield half(3) == 1.5, f"half of 3: yours says {half(3)}"
-""",
-    """def judge(half):
+JUDGED = """def judge(half):
     yield half(0) == 0, f"half of 0: yours says {half(0)}"
     yield half(3) == 1.5, f"half of 3: yours says {half(3)}", "// rounds down to a whole number."
-    yield half(-3) == -1.5, f"half of -3: yours says {half(-3)}", "another hint."
-""",
-)
+    yield "half of -3", -1.5, half(-3), "// rounds down to a whole number."
+    yield "half of 5", 2.5, half(5), "another help."
+    yield "half of 7", 3.5, half(7), "one too many."
+"""
+HELPED = SMALL.partition("def judge")[0] + JUDGED
 
 
 @pytest.fixture
-def hinted(small, tmp_path: Path) -> None:
-    (tmp_path / "07_small.py").write_text(HINTED)
+def helped(small, tmp_path: Path) -> None:
+    (tmp_path / "07_small.py").write_text(HELPED)
 
 
 def rounded_down(x):
     return x // 2
-
-
-def doubled(x):
-    return 2 * x
-
-
-def whole(x):
-    return int(x / 2)
 
 
 def tried(answer, capsys: pytest.CaptureFixture) -> list[str]:
@@ -226,79 +213,91 @@ def tried(answer, capsys: pytest.CaptureFixture) -> list[str]:
     return capsys.readouterr().out.splitlines()
 
 
-LAST = "The lesson continues with the solution for now. Change your code and run both cells again."
+LAST = "The lesson continues with the solution for now. Change your code and run it again."
 
 
-def test_a_first_failed_try_shows_what_failed_and_the_second_a_hint(hinted, capsys: pytest.CaptureFixture) -> None:
-    first = ["  NOT  half of 3: yours says 1", "  NOT  half of -3: yours says -2", "  1 of 3 checks pass.", LAST]
-    assert tried(rounded_down, capsys) == first
-    assert tried(rounded_down, capsys) == first, "the same code is the same try"
-    assert record.kept("task", "07/half")["tries"] == 1
-    second = tried(whole, capsys)
-    assert second[-2:] == ["Hint: // rounds down to a whole number.", LAST], "of the first failed case, and one line"
-    assert sum("Hint" in line for line in second) == 1 and not any("half of 0" in line for line in second)
-    assert record.kept("task", "07/half")["tries"] == 2
-    assert "Hint: // rounds down to a whole number." in tried(rounded_down, capsys), "and so it stays"
+def test_a_failed_try_shows_what_failed_and_at_most_two_lines_of_help(helped, capsys: pytest.CaptureFixture) -> None:
+    record.keep("task", "07/half", {"held": True, "tries": 3, "versions": ["a"]})  # of an earlier version
+    assert tried(rounded_down, capsys) == [
+        "FAIL  half of 3: yours says 1",
+        "FAIL  half of -3: expected -1.5, got -2",
+        "FAIL  half of 5: expected 2.5, got 2",
+        "FAIL  half of 7: expected 3.5, got 3",
+        "1 of 5 checks pass.",
+        "help: // rounds down to a whole number.",
+        "help: another help.",
+        LAST,
+    ]
+    assert record.kept("task", "07/half") == {"held": False}
     assert tried(lambda x: x / 2, capsys) == [
-        "  ok   half of 0: yours says 0.0", "  ok   half of 3: yours says 1.5", "  ok   half of -3: yours says -1.5",
-        "All checks pass. The lesson continues with your code.",
+        "ok    half of 0: yours says 0.0", "ok    half of 3: yours says 1.5", "ok    half of -3: -1.5",
+        "ok    half of 5: 2.5", "ok    half of 7: 3.5", "All checks pass. The lesson continues with your code.",
     ]  # fmt: skip
-    entry = record.kept("task", "07/half")
-    assert entry["held"] is True and entry["tries"] == 2
+    assert record.kept("task", "07/half") == {"held": True}
 
 
-def test_tries_are_counted_over_restarts_and_old_records_are_read(hinted, capsys: pytest.CaptureFixture) -> None:
-    record.keep("task", "07/half", {"held": False})  # of an earlier version
-    assert not any("Hint" in line for line in tried(doubled, capsys))
-    names: dict = {}
-    exec("def half(x):\n    # a comment is no other code\n    return 2 * x\n", names)
-    assert not any("Hint" in line for line in tried(names["half"], capsys)), "defined again, with the same code"
-    exec("def half(x):\n    return 3 * x\n", names)
-    assert any("Hint" in line for line in tried(names["half"], capsys))
+def test_help_stands_only_below_its_own_failed_check(helped, capsys: pytest.CaptureFixture) -> None:
+    lines = tried(lambda x: x / 2 if x < 5 else 0, capsys)
+    assert [line for line in lines if "help" in line] == ["help: another help.", "help: one too many."]
+    assert not any("help" in line for line in tried(lambda x: 0 if not x else x / 2, capsys))
 
 
-def test_changed_code_in_a_helper_is_another_version() -> None:
-    def version(text: str) -> str:
-        names: dict = {"__name__": "__main__"}
-        exec(text, names)
-        return versions.version(names["half"])
-
-    helper = "def by(x):\n    return {}\ndef half(x):\n    return by(x)\n"
-    assert version(helper.format("x // 2")) == version("import math\n" + helper.format("x // 2"))
-    assert version(helper.format("x // 2")) != version(helper.format("x // 3"))
-    assert version("def half(x, by=2): return x // by") != version("def half(x, by=3): return x // by")
-    assert version("def half(x): return half(x)") == version("def half(x): return half(x)")
-    assert version("half = None") != version("def half(x): return None")
+def test_what_cannot_be_compared_is_not_equal(helped, capsys: pytest.CaptureFixture) -> None:
+    judgement = tryout.Verdict()
+    judgement.add(("a pair", 1.0, torch.zeros(2)))
+    assert judgement.lines == ["FAIL  a pair: expected 1.0, got tensor([0., 0.])"] and not judgement.helps
 
 
-@pytest.mark.slow
-def test_a_version_is_the_same_in_every_process() -> None:
-    text = (
-        "from bugzoo.lab.versions import version\n"
-        "def half(x):\n    return [y for y in x if y in {'a', 'b', 'c', 'd'}] or (lambda: 'e')()\n"
-        "print(version(half))"
-    )
-    other = str(int(os.environ.get("PYTHONHASHSEED", "random") != "1"))
-    printed = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, check=True,
-        env={**os.environ, "PYTHONHASHSEED": other},
-    ).stdout  # fmt: skip
-    here = io.StringIO()
-    with contextlib.redirect_stdout(here):
-        exec(text, {})
-    assert printed == here.getvalue() != ""
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("torch.ones(2) in [torch.ones(3)]", "Compare with `is`"),
+        ("torch.ones(2) in [torch.ones(2)]", "Compare with `is`"),
+        ("[torch.ones(3), torch.ones(2)].index(torch.ones(2))", "Compare with `is`"),
+        ("[p + torch.ones(3) for p in [torch.ones(2)]]", "Print `.shape` of both"),
+        ("1 if torch.ones(2) else 0", "`.any()` or `.all()`"),
+        ("torch.nn.Embedding(96, 2)(torch.tensor([96]))", "An embedding got an index that does not exist"),
+        ("torch.nn.Linear(3, 1)(torch.ones(2, 4))", "`in_features`"),
+        ("torch.nn.Linear(3, 1).weight.add_(1)", "`with torch.no_grad():`"),
+        ("torch.nn.Linear(3, 1).weight.numpy()", "`.detach()` before `.numpy()`"),
+        ("copy.deepcopy(torch.nn.Linear(3, 1).weight * 2)", "`x.detach().clone()`"),
+        ("torch.ones(1).sum().backward()", "The loss has no graph"),
+        ("[loss.backward() for loss in [torch.nn.Linear(3, 1).weight.pow(2).sum()] * 2]", "Compute the loss again"),
+        ("None + 1", "A value here is None"),
+        ("torch.nn.Linear(3, 1).weight.grad.norm()", "A value here is None"),
+        ("(lambda: 1)(x)", "Keep the first line of the task"),
+        ("hafl(x)", "Check the spelling"),
+        ("x / 0", ""),
+    ],
+)
+def test_an_error_of_the_learners_code_has_help(
+    helped, capsys: pytest.CaptureFixture, code: str, sentence: str
+) -> None:
+    names: dict = {"torch": torch, "copy": copy}
+    source = f"def half(x):\n    return {code}\n"
+    linecache.cache["<learner>"] = (len(source), None, source.splitlines(keepends=True), "<learner>")
+    exec(compile(source, "<learner>", "exec"), names)
+    lines = tried(names["half"], capsys)
+    assert lines[0].startswith("FAIL  your code raised ") and f"return {code}" in lines[0]
+    assert [line for line in lines if line.startswith("help: ")] == lines[1:-1] and lines[-1] == LAST
+    assert sentence in "".join(lines[1:-1]) and bool(lines[1:-1]) == bool(sentence)
 
 
-def test_code_that_raises_gets_a_hint_of_its_failed_case_or_none(hinted, capsys: pytest.CaptureFixture) -> None:
-    tried(doubled, capsys)
-    lines = tried(lambda x: x / 0, capsys)
-    assert "raised ZeroDivisionError" in lines[0] and len(lines) == 2, "no case of the judge failed, so it has no hint"
+def test_a_task_adds_help_for_its_own_errors(helped, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    (tmp_path / "07_small.py").write_text(HELPED + '\n\nHELP = {r"^ZeroDivisionError": "0 has a half, too."}\n')
+    assert tried(lambda x: x / 0, capsys)[1:] == ["help: 0 has a half, too.", LAST]
+    assert "help: Check the spelling" in tried(lambda x: hafl(x), capsys)[1]  # noqa: F821
+
+
+def test_help_for_errors_is_short() -> None:
+    assert all(len(sentence.split()) <= 25 and "\n" not in sentence for sentence in error_help.HELP.values())
 
 
 @pytest.mark.parametrize(("lesson", "name"), TASKS)
-def test_every_task_has_hints_of_one_line(lesson: str, name: str) -> None:
+def test_every_task_has_help_of_one_line(lesson: str, name: str) -> None:
     task, names, _ = of(lesson, name)
-    hints = {way: tryout.verdict(task.judge, answer, name).hint for way, answer in names["LAZY"].items()}
-    assert all(hints.values()), f"no hint for {[way for way, hint in hints.items() if not hint]}"
-    assert len(set(hints.values())) >= 3, "a hint names the misconception, and those differ"
-    assert all("\n" not in hint and len(hint.split()) <= 25 for hint in hints.values())
+    helps = {way: tryout.verdict(task.judge, answer, name).helps[:1] for way, answer in names["LAZY"].items()}
+    assert all(helps.values()), f"no help for {[way for way, lines in helps.items() if not lines]}"
+    sentences = {line for lines in helps.values() for line in lines}
+    assert len(sentences) >= 3, "help names the misconception, and those differ"
+    assert all("\n" not in line and len(line.split()) <= 25 for line in sentences)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from bugzoo.plots import attention_maps
-from bugzoo.plots._style import GREY
+from bugzoo.plots import INK, attention_maps
 
 VISIBLE = np.tril(np.ones((4, 4))) > 0
 RIGHT = np.tril(np.ones((4, 4))) / np.arange(1, 5)[:, None]
@@ -38,7 +37,7 @@ def test_it_is_read_on_a_light_and_on_a_dark_page():
     assert figure.patch.get_alpha() == 0
     square, bars = figure.axes
     assert square.images[0].cmap(0.0)[3] == 0, "a weight of 0 is the page"
-    assert square.xaxis.label.get_color() == GREY == bars.xaxis.label.get_color()
+    assert square.xaxis.label.get_color() == INK == bars.xaxis.label.get_color()
 
 
 def test_a_map_of_another_shape_is_refused():

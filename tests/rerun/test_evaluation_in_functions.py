@@ -123,3 +123,69 @@ def test_what_was_drawn_before_the_first_step_is_not_called_again():
     )
     first = run.trace.live.evaluations[0]
     assert (first.name, first.again) == ("main", None)
+
+
+INLINE = """
+import torch
+import torch.nn.functional as F
+
+torch.manual_seed(0)
+
+
+class Trainer:
+    def __init__(self, net):
+        self.net, self.best, self.history = net, 0.0, []
+
+    def fit(self, x, y, epochs):
+        optimizer = torch.optim.Adam(self.net.parameters(), lr=1e-2)
+
+        def closure():
+            loss = F.cross_entropy(self.net(x[:200]), y[:200])
+            optimizer.zero_grad()
+            loss.backward()
+            return loss
+
+        for epoch in range(epochs):
+            self.net.train()
+            optimizer.step(closure)
+            self.net.eval()
+            with torch.no_grad():
+                logits = self.net(input=x[200:])
+                loss = F.cross_entropy(logits, y[200:]).item()
+                self.best = self.best + 1
+                self.history.append(loss)
+            if epoch > 90:
+                break
+        return self
+
+
+def main():
+    x = torch.randn(300, 4)
+    y = (x[:, 0] > 0).long()
+    trainer = Trainer(torch.nn.Sequential(torch.nn.Linear(4, 2))).fit(x, y, 5)
+    metrics = {"loss": trainer.history[-1], "accuracy": 0.0}
+    return trainer
+
+
+trainer = main()
+"""
+
+
+def test_statements_in_the_epoch_loop_of_a_method_run_again_and_its_object_is_as_before():
+    run = run_here(INLINE, file="inline.py")
+    assert run.outcome == "finished", run.trace.error
+    evaluation, trainer = evaluated(run), run.namespace["trainer"]
+    assert [len(targets) for _, targets in evaluation.pairs] == [100] and len(evaluation.inputs) == 1
+    assert evaluation.loss() == pytest.approx(trainer.history[-1])
+    assert (trainer.best, len(trainer.history)) == (5, 5)
+    assert run.trace.metrics["loss"] == trainer.history[-1], "a local dict of numbers"
+
+
+def test_an_evaluation_behind_the_loop_of_main_comes_before_the_one_in_the_loop():
+    behind = (
+        "    with torch.no_grad():\n        metrics = {'loss': F.cross_entropy(trainer.net(x[:50]), y[:50]).item()}\n"
+    )
+    run = run_here(INLINE.replace("    return trainer\n", behind + "    return trainer\n"), file="inline.py")
+    evaluation = evaluated(run)
+    assert [len(targets) for _, targets in evaluation.pairs] == [50]
+    assert read("reported_metric", run).numbers["loss_gap"] < 1e-6

@@ -28,6 +28,24 @@ if (!window.bugzooKeys) {
     carried.dispatchEvent(new Event("input", { bubbles: true }));
     carried.dispatchEvent(new Event("change", { bubbles: true }));
   }, true);
+  // JupyterLab forgets the heading of a link if it has still to open the notebook: go there once the heading is drawn.
+  window.addEventListener("click", (event) => {
+    const place = event.target.closest?.(".jp-RenderedMarkdown a")?.href.match(/\.ipynb[^#]*#(?!cell-id)(.+)$/)?.[1];
+    let waits = place ? 60 : 0;
+    const timer = setInterval(() => {
+      const heading = waits && document.querySelector(
+        `.jp-NotebookPanel:not(.lm-mod-hidden) [data-jupyter-id="${CSS.escape(decodeURIComponent(place))}"]`);
+      heading?.scrollIntoView?.();
+      waits = heading ? Math.min(waits, 4) - 1 : waits - 1; // a few times more: the notebook is still being drawn
+      if (waits <= 0) clearInterval(timer);
+    }, 250);
+  }, true);
+  // whether the reader has typed or scrolled since a cell was run: then no run moves the page
+  for (const kind of ["keydown", "wheel", "touchmove", "pointerdown", "click"]) {
+    window.addEventListener(kind, (event) => {
+      window.bugzooBusy = kind !== "click" && !(event.key === "Enter" && (event.shiftKey || event.ctrlKey || event.altKey));
+    }, true);
+  }
   window.addEventListener("focusin", (event) => {
     if (event.target.matches?.(".bugzoo-number input")) Object.assign(event.target, { type: "number", min: 1 });
     // radio buttons without a name are no group: arrow keys would go on into the next question
