@@ -19,6 +19,16 @@ from bugzoo.start.standing import tiles
 
 assert [tile.number for tile in tiles() if tile.link] and all(tile.questions for tile in tiles() if tile.link)
 
+# %% [markdown] how
+# ## How a lesson works
+#
+# - Run its cells from top to bottom with *Shift* + *Enter*. It trains real programs, each beside its healthy twin.
+# - Predict before each result, even by a guess: it is saved, not graded. At two places it also asks how sure you are.
+# - Write the short functions that it asks for. While yours does not pass its checks, the lesson continues with the solution.
+# - Read folded text after the run above it. A linked number opens the cell that measured it.
+# - After a restart of the kernel choose *Run* → *Run All Above Selected Cell*: your answers and code are kept.
+# - The last cell looks at a script of your own, and keeps one of your functions as a test.
+
 # %% [markdown] words
 # ## Six words
 #

@@ -9,15 +9,9 @@
 # %% [markdown] title
 # # 02 · Overfit one batch
 #
-# Take one batch and train on it again and again. A training step that works brings the loss near zero within seconds. One that
-# cannot is broken, whatever the rest of the data is like. In this lesson you write this test, find out which tensors an optimizer
-# moves, repair a run while it is paused, and measure how many bugs the test finds.
-#
-# You need about {55 = minutes} minutes, and to know what a loss, a batch and an optimizer are. Halfway, after *Look at it*, is a good
-# place for a pause.
-#
-# Predict before each result, even by a guess: it is saved, not graded. Read folded text after the run above it. After a restart
-# of the kernel choose *Run* → *Run All Above Selected Cell*. The [glossary](glossary.ipynb) explains words.
+# A training step that works brings the loss of one batch near zero within seconds. You write this test, find out whose tensors an
+# optimizer moves, and measure how many bugs the test finds. About {40 = minutes} minutes; you need to know
+# what a batch and an optimizer are. The {lesson = 00} says how a lesson works.
 
 # %% setup
 device = "cpu"  # or "auto", "cuda"
@@ -25,10 +19,10 @@ device = "cpu"  # or "auto", "cuda"
 import copy
 
 import torch
-import torch.nn.functional as F
 
 import bugzoo
 from bugzoo import lab
+from bugzoo.lessons.parts import one_batch
 
 device = lab.use(device)
 
@@ -39,15 +33,13 @@ lesson = load("02")
 minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 
 # %% [markdown] incident
-# ## The incident
+# ## A review classifier stays at ln 2
 #
 # > *Friday, 16:10.* "The review classifier does not learn any more. The loss is about {0.7 = ill_late} from the first step to the last. I tried
 # > learning rates from {0.0001 = low_rate} to {0.5 = top_rate}: {the same = all_stuck}. There are gradients, no layer is frozen, and this morning it worked."
 #
-# The program reads film reviews and says *positive* or *negative*. An embedding turns words into vectors, an LSTM of two layers
-# reads them, and a linear layer gives two logits. The reviews are generated, with traps such as "not good". In
-# {4 of 100 = turned} the label is wrong on purpose, so no model can honestly get more than {0.96 = honest} of them right. Its healthy
-# version gets {0.77 to 0.82 = well_accuracy} after {150 = length} steps.
+# The program reads film reviews: an embedding, an LSTM of two layers, and a linear layer with two logits. In {4 of 100 = turned} the label is
+# wrong on purpose. Its healthy version gets {0.77 to 0.82 = well_accuracy} of them right after {150 = length} steps.
 
 # %% [predict] first_loss
 # Two classes, and a model that knows nothing yet. What is the loss of the very first batch?
@@ -57,66 +49,45 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # (~) 0.5 +- 0.04
 #     That is the probability of each class. The loss is its negative logarithm, ln 2.
 # (~) 1 +- 0.05
-#     That is the answer in bits. PyTorch's cross-entropy counts in nats, with the natural logarithm: ln 2.
+#     That is the answer in bits. PyTorch's cross-entropy counts in nats: ln 2.
 # (~) else
 #     Each class gets the probability 1/2, and the loss is its negative logarithm: ln 2.
 
-# %% [markdown] live-text
-# ## Watch it
-#
-# The cell below trains the model twice on the same batches: first a **healthy twin**, the same program without the fault, then
-# the incident. Faint lines are what was measured, strong ones the mean of the last steps.
-
 # %% live
 incident = lab.case("02/incident")
-view = lab.live(incident, explain=False)
+view = lab.live(incident, explain=False, reference={"ln 2": torch.tensor(2.0).log().item()})
 
 # %% numbers
 trace, healthy = view.result.trace, view.healthy.trace
-print("              first loss   steps 1 to 20   last 20 steps   validation accuracy")
-for name, one in (("incident", trace), ("healthy twin", healthy)):
-    early, late = one.loss[:20].mean(), one.loss[-20:].mean()
-    print(f"{name:12}   {one.loss[0]:9.3f}   {early:13.3f}   {late:13.3f}   {one.metrics['accuracy']:19.3f}")
 first_loss.reveal(f"{trace.loss[0]:.3f}")
 
 # %% [proof] numbers-proof
 import math
 
 import numpy as np
+import torch.nn.functional as F
 
 from bugzoo import programs
 
 ln_2, ln_10, ln_words = (math.log(number) for number in (2, 10, 30_000))
 facts = programs.load("sentiment_lstm").facts
-honest, turned, length = facts["bayes"], abs(facts["bayes"] - 0.96) < 1e-9, len(trace.loss)
+turned, length = abs(facts["bayes"] - 0.96) < 1e-9, len(trace.loss)
 begin, ill_late, ill_early = trace.loss[0], trace.loss[-20:].mean(), trace.loss[:20].mean()
-well_late, well_accuracy, ill_accuracy = (
-    healthy.loss[-20:].mean(),
-    healthy.metrics["accuracy"],
-    trace.metrics["accuracy"],
-)
+well_late, well_accuracy = healthy.loss[-20:].mean(), healthy.metrics["accuracy"]
 assert abs(begin - 0.693) < 0.05 and abs(ill_late - 0.693) < 0.05 and abs(ill_early - ill_late) < 0.02
 torch.manual_seed(0)
 body, guesses = torch.randn(1000, 56), torch.randint(2, (1000,))
-plain_head, large_head = torch.nn.Linear(56, 2), torch.nn.Linear(56, 2)
+plain_head = torch.nn.Linear(56, 2)
 with torch.no_grad():
-    large_head.weight *= 10
-    first = [
-        F.cross_entropy(logits, guesses).item()
-        for logits in (plain_head(0.1 * body), torch.nn.BatchNorm1d(2)(plain_head(0.1 * body)), large_head(0.1 * body))
-    ]
-not_there = abs(first[0] - ln_2) < 0.02 and first[1] > ln_2 + 0.05 and first[2] > ln_2 + 0.05
+    plain, normalized = plain_head(0.1 * body), torch.nn.BatchNorm1d(2)(plain_head(0.1 * body))
+first, raised = (F.cross_entropy(logits, guesses).item() for logits in (plain, normalized))
+not_there = abs(first - ln_2) < 0.02 and raised > ln_2 + 0.05
 
 # %% [folded] numbers-read
 # After the run: what the first loss says
 #
-# The first loss is {0.681 = begin}, about ln 2. So the loss function gets logits and labels, and the first guess is a fair one. The last
-# 20 steps cost {0.71 = ill_late} on average: {150 = length} steps have taught it nothing.
-#
-# Not every model begins there: BatchNorm on the logits, or large weights in the head, {raise the first loss = not_there}.
-# What a confident mistake costs is counted in {lesson = 06}.
-#
-# What do you do next: data, rate, model? The loss curve does not say. The next test rules out all the data in seconds.
+# The first loss is {0.681 = begin}, about ln 2: the loss gets logits and labels, and the first guess is a fair one. (BatchNorm on the logits {raises it = not_there}.)
+# The last 20 steps cost {0.71 = ill_late}: {150 = length} steps have taught it nothing.
 
 # %% [check] classes
 # The first loss of a new classifier tells how many classes it guesses among. Which belongs to which?
@@ -129,41 +100,33 @@ not_there = abs(first[0] - ln_2) < 0.02 and first[1] > ln_2 + 0.05 and first[2] 
 # %% [markdown] overfit-text
 # ## One batch, again and again
 #
-# Take 8 reviews and train on them for 200 steps, with nothing else: no shuffling, no loader, no validation. Two rules make
-# this a test of *your* training:
+# Take 8 reviews and train on them for 200 steps, with the loss and the optimizer **of the program**, and **leave no trace**. Copy model
+# and optimizer *together*, in one call of `copy.deepcopy`: the copied optimizer then holds the copied parameters.
 #
-# - Use the loss and the optimizer **of the program**, with its learning rate. A loop with a new optimizer tests the new optimizer.
-# - **Leave no trace.** Otherwise your training starts from a model that has memorized 8 reviews. An optimizer
-#   holds parameters, so copy model and optimizer *together*, in one call of `copy.deepcopy`: the copied optimizer then holds
-#   the copied parameters.
-#
-# **Write it:** the loss of every tenth step, in training mode. `loss_of(model, batch)` is the loss.
+# **Write it:** the loss of every tenth step, in training mode.
 
 
 # %% [task] overfit
 def overfit(model, optimizer, loss_of, batch, steps=200):
-    """Losses of steps 10, 20, ... on this batch; model and optimizer stay as they are."""
-    ...  # your code
-
-
-# %% try-overfit
-overfit = lab.try_out("02/overfit", overfit)
+    """Losses of steps 10, 20, ... on this batch, by loss_of(model, batch); model and optimizer stay as they are."""
+    losses = []
+    for _ in range(steps):
+        ...  # your code
 
 
 # %% [solution] overfit
 def overfit(model, optimizer, loss_of, batch, steps=200):
-    """Losses of steps 10, 20, ... on this batch; model and optimizer stay as they are."""
+    """Losses of steps 10, 20, ... on this batch, by loss_of(model, batch); model and optimizer stay as they are."""
     model, optimizer = copy.deepcopy((model, optimizer))
     model.train()
     losses = []
-    for step in range(1, steps + 1):
+    for _ in range(steps):
         optimizer.zero_grad()
         loss = loss_of(model, batch)
         loss.backward()
         optimizer.step()
-        if step % 10 == 0:
-            losses.append(loss.item())
-    return losses
+        losses.append(loss.item())
+    return losses[9::10]
 
 
 # %% [judge] overfit
@@ -206,36 +169,30 @@ def judge(answer):
     before = copy.deepcopy((model.state_dict(), optimizer.state_dict()["state"]))
     gave = answer(model, optimizer, squared, batch, 60)
     gave = [float(one) for one in gave] if isinstance(gave, list | tuple) else []
-    yield (
-        len(gave) == 6,
-        f"60 steps give 6 losses, one for every tenth step: yours gives {len(gave)}",
-        "The loss of step 10 is the first in the list.",
-    )
+    yield "losses of 60 steps, one for every tenth", 6, len(gave), "The loss of step 10 is the first in the list."
     stranger = torch.optim.Adam(nn.Linear(3, 1).parameters(), lr=1e-2)
     flat = answer(model, stranger, squared, batch, 20)
     flat = [float(one) for one in flat] if isinstance(flat, list | tuple) else []
     yield (
-        len(flat) == 2 and abs(flat[0] - flat[1]) < 1e-6,
-        f"with an optimizer of another model the loss stays where it is: yours {'stays' if len(set(flat)) < 2 else 'moves'}",
+        "with an optimizer of another model the loss", "stays", "stays" if len(flat) == 2 and abs(flat[0] - flat[1]) < 1e-6 else "moves",
         "Use the optimizer that you were given. A new one inside the function would hide the bug that this test is for.",
-    )
+    )  # fmt: skip
     falls = len(gave) == 6 and gave[-1] < gave[0] - 1e-3
     yield (
-        falls,
-        f"with its own optimizer the loss falls: yours {'falls' if falls else 'does not'}",
+        "with its own optimizer the loss", "falls", "falls" if falls else "does not fall",
         "Copy model and optimizer in one call, or the copied optimizer holds the parameters of the original.",
-    )
+    )  # fmt: skip
     near = len(gave) == 6 and max(abs(a - b) for a, b in zip(gave, right, strict=True)) < 1e-4
-    shown = ", ".join(f"{one:.3f}" for one in gave[:3])
+    expected, got = (", ".join(f"{loss:.3f}" for loss in losses[:3]) for losses in (right, gave))
     yield (
-        near,
-        f"the first losses are {', '.join(f'{one:.3f}' for one in right[:3])}: yours are {shown or 'none'}",
+        "the first losses", expected, expected if near else got or "none",
         "Clear the gradients in each step, and use this one batch in each of them.",
-    )
-    kept = all(torch.equal(a, b) for a, b in zip(before[0].values(), model.state_dict().values(), strict=True))
+    )  # fmt: skip
+    same = all(torch.equal(a, b) for a, b in zip(before[0].values(), model.state_dict().values(), strict=True))
     yield (
-        kept,
-        f"the weights stay as they are: True, yours {kept}",
+        "the weights stay as they are",
+        True,
+        same,
         "Train a copy. state_dict() alone is no copy: it refers to the weights.",
     )
     after = optimizer.state_dict()["state"]
@@ -245,9 +202,10 @@ def judge(answer):
         for key, value in one.items()
     )
     yield (
+        "the optimizer's averages stay as they are",
+        True,
         same,
-        f"the optimizer's averages stay as they are: True, yours {same}",
-        "Adam keeps averages of its own, so the optimizer needs a copy too.",
+        "Adam keeps averages, so the optimizer needs a copy, too.",
     )
 
 
@@ -291,58 +249,28 @@ LAZY = {
     "a new batch in each step": another_batch, "gradients never cleared": never_cleared,
 }  # fmt: skip
 
-# %% [draw] one_batch
-# Draw the loss of a program that works: 8 reviews, the same ones in each of 200 steps. Drag the three points before you run it.
+# %% [draw] eight
+# Draw the loss of a program that works: 8 reviews, the same ones in each of 200 steps.
 #
-# step: 10, 50, 200
+# step: 10, 50, 100, 150, 200
 # loss (nats): 0.00001 to 1, log
 
-
 # %% one-batch-run
-def at_start(scenario):
-    """The variables of a program that is paused after its first step."""
-    view = lab.LiveView(scenario, pause_at=1, show_twin=False).start()
-    view.wait_pause()
-    names = dict(view.objects)
-    view.stop()
-    view.wait()
-    return names
-
-
-right = []
-
-
-def loss_of(model, batch):
-    logits = model(batch[0])
-    right.append((logits.argmax(1) == batch[1]).sum().item())
-    return F.cross_entropy(logits, batch[1])  # as the program has it
-
-
-torch.manual_seed(0)  # dropout draws random numbers
-ill, well = at_start(incident), at_start(incident.healthy())
-reviews, labels = (one.to(device) for one in well["train_loader"].dataset.tensors)
-batch = reviews[:8], labels[:8]
-steps = list(range(10, 201, 10))
-curves = {}
+ill, well = lab.variables(incident), lab.variables(incident.healthy())
+batch, curves = one_batch.first_reviews(well), {}
 for name, run in (("healthy twin", well), ("incident", ill)):
-    curves[name] = overfit(run["model"], run["optimizer"], loss_of, batch)
-    told = "  ".join(f"{steps[at]}: {curves[name][at]:.5f}" for at in (0, 5, 10, 15))
-    print(f"{name:12} {told}  right at the end: {right[-1]} of 8")
-one_batch.reveal({name: (steps, losses) for name, losses in curves.items()})
+    curves[name] = overfit(run["model"], run["optimizer"], one_batch.loss_of, batch)
+eight.reveal({name: (list(range(10, 201, 10)), losses) for name, losses in curves.items()})
 
 # %% [proof] one-batch-proof
 well_end, ill_end, well_50 = curves["healthy twin"][-1], curves["incident"][-1], curves["healthy twin"][4]
-ill_begin = curves["incident"][0]
-below, all_right, ill_right = well_50 < 0.01, set(right[-300:-200]) == {8}, right[-1]
-assert ill_right < 8
+ill_begin, below = curves["incident"][0], well_50 < 0.01
 assert well_end < 1e-3 and abs(ill_end - ill_begin) < 0.1 and ill_end > 0.5
 
 # %% [folded] one-batch-read
 # After the run: the data is innocent
 #
-# The healthy program is {below 0.01 = below} after 50 steps, and has {all eight right = all_right} at the end. The incident stays at {0.6 = ill_end}. Shuffling, loader,
-# other labels and validation played no part. A model memorizes eight reviews even if their labels are wrong. So the
-# fault is in the step itself: model, loss, gradient or optimizer.
+# The healthy program is {below 0.01 = below} after 50 steps. The incident stays at {0.6 = ill_end}. Even wrong labels can be memorized. So the fault is in the step: model, loss, gradient or optimizer.
 
 # %% [check] outcomes
 # Four outcomes of the test, and what to look at next. Which belongs to which?
@@ -354,56 +282,42 @@ assert well_end < 1e-3 and abs(ill_end - ill_begin) < 0.1 and ill_end > 0.5
 #     A flat line, a floor, a swing and a cliff have different causes. Say which one you have before you change anything.
 
 # %% [predict] suspects
-# A course hands out this test with three suspects for a loss that stays up: a frozen layer, a learning rate that is too low, a loss
-# that is summed where it should be averaged. Which one is it here?
+# A course gives three suspects for a loss that stays up on one batch. Which one is it here?
 #
 # ( ) A frozen layer
-#     All tensors are trainable, as the ticket says. It is a good first look, as it costs one line.
+#     All tensors are trainable, as the ticket says.
 # ( ) The learning rate
-#     The ticket tried rates up to {0.5 = top_rate}. With fifty times the program's rate the loss does not fall either.
-# ( ) The sum in place of the mean
-#     The sum is 8 times the mean, and so is its gradient. Adam divides by the size of the gradient, so it hardly notices.
+#     With fifty times the program's rate the loss does not fall either.
+# ( ) A sum, not a mean
+#     The gradient is 8 times as large, and Adam divides by its size.
 # (x) None of the three
-#     A list of suspects is where a search begins. All three can be ruled out in one line each, and then the list is empty.
-
+#     Each can be ruled out in one line.
 
 # %% suspects-run
-def summed(model, batch):
-    return F.cross_entropy(model(batch[0]), batch[1], reduction="sum")
-
-
-def with_rate(run, factor):
-    """Model and optimizer of a paused program, with another learning rate."""
-    model, optimizer = copy.deepcopy((run["model"], run["optimizer"]))
-    for group in optimizer.param_groups:
-        group["lr"] *= factor
-    return model, optimizer
-
-
-def plain_sgd(rate, loss_of):
-    torch.manual_seed(0)
-    return overfit(well["model"], torch.optim.SGD(well["model"].parameters(), lr=rate), loss_of, batch)[-1]
-
-
 weights = list(ill["model"].parameters())
-print(f"1  trainable tensors: {sum(w.requires_grad for w in weights)} of {len(weights)}")
-print(f"2  fifty times the rate: {overfit(*with_rate(ill, 50), loss_of, batch)[-1]:.3f}")
-print(f"3  the loss summed:      {overfit(ill['model'], ill['optimizer'], summed, batch)[-1] / 8:.3f}")
-healthy_sum = overfit(well["model"], well["optimizer"], summed, batch)[-1] / 8
+print(f"1  trainable tensors: {sum(weight.requires_grad for weight in weights)} of {len(weights)}")
+print(f"2  fifty times the rate: {overfit(*one_batch.with_rate(ill, 50), one_batch.loss_of, batch)[-1]:.3f}")
+print(f"3  the loss summed:      {overfit(ill['model'], ill['optimizer'], one_batch.summed, batch)[-1] / 8:.3f}")
+healthy_sum = overfit(well["model"], well["optimizer"], one_batch.summed, batch)[-1] / 8
 print(f"   in the healthy twin, averaged {curves['healthy twin'][-1]:.5f}, summed {healthy_sum:.5f}")
-sgd = plain_sgd(0.01, summed) / 8, plain_sgd(0.08, loss_of), plain_sgd(0.01, loss_of)
-print(f"   with plain SGD summed {sgd[0]:.5f}; averaged, rate times 8 {sgd[1]:.5f}; averaged {sgd[2]:.5f}")
 suspects.reveal()
 
 # %% [proof] suspects-proof
-rate_50 = overfit(*with_rate(ill, 50), loss_of, batch)[-1]
-ill_sum = overfit(ill["model"], ill["optimizer"], summed, batch)[-1] / 8
+rate_50 = overfit(*one_batch.with_rate(ill, 50), one_batch.loss_of, batch)[-1]
+ill_sum = overfit(ill["model"], ill["optimizer"], one_batch.summed, batch)[-1] / 8
 rate = ill["optimizer"].param_groups[0]["lr"]
 low_rate, top_rate = rate / 100, rate * 50
-assert all(w.requires_grad for w in weights) and rate_50 > 0.5 and ill_sum > 0.5
+assert all(weight.requires_grad for weight in weights) and rate_50 > 0.5 and ill_sum > 0.5
 both_learn = healthy_sum < 1e-3
-sgd_sum, sgd_mean, sgd_alike = sgd[0], sgd[2], abs(sgd[0] - sgd[1]) < 0.01 < sgd[2] - sgd[0]
 count = len(weights)
+
+# %% [measured] plain-sgd
+sgd_sum, sgd_eight, sgd_mean = (
+    one_batch.plain_sgd(overfit, well, batch, rate, loss)
+    for rate, loss in ((0.01, one_batch.summed), (0.08, one_batch.loss_of), (0.01, one_batch.loss_of))
+)
+sgd_sum /= 8
+sgd_alike = abs(sgd_sum - sgd_eight) < 0.01 < sgd_mean - sgd_sum
 
 # %% [measured] other-rates
 stuck = []
@@ -415,28 +329,19 @@ all_stuck = all(stuck)
 # %% [folded] suspects-read
 # After the run: three suspects, none of them guilty
 #
-# All {11 = count} tensors are trainable. The rate makes no difference, and neither does the sum. In the healthy twin {both losses go to zero = both_learn},
-# averaged or summed: **Adam divides each gradient by its own size**, so a factor of 8 disappears. Under plain SGD the sum {is a learning
-# rate 8 times as high = sgd_alike}: the loss ends at {0.19 = sgd_sum} either way, and with the mean alone at {0.45 = sgd_mean}.
+# In the healthy twin {both losses go to zero = both_learn}, averaged or summed: **Adam
+# divides each gradient by its own size**. Under plain SGD the sum {is a learning rate 8 times as high = sgd_alike}: {0.19 = sgd_sum} either way, {0.45 = sgd_mean} with the mean.
 
 # %% [markdown] moved-text
 # ## Who moved?
 #
-# A step has three parts: the loss, its gradient, the update. Is there a gradient, and does the update change the
-# model? Compare the weights before a step with those after it.
-#
-# **Write it:** the names of the tensors that changed at all. A change in the last bit counts: a tensor that moves too slowly is
-# another bug than one that does not move.
+# Compare the weights before a step with those after it. **Write it:** the names of the tensors that changed, if only in the last bit.
 
 
 # %% [task] moved
 def moved(before, after):
     """Names whose tensors differ, in the order of `before`. Both map a name to a tensor."""
     ...  # your code
-
-
-# %% try-moved
-moved = lab.try_out("02/moved", moved)
 
 
 # %% [solution] moved
@@ -457,25 +362,20 @@ def judge(answer):
     after = {"tiny": tiny, "still": one.clone(), "turned": turned[1], "last": torch.ones(2), "number": torch.tensor(4)}
     gave = answer(before, after)
     gave = list(gave) if isinstance(gave, list | tuple | set) else []
-    yield "last" in gave, f"zeros that became ones have changed: yours says {'last' in gave}"
+    yield "zeros that became ones have changed", True, "last" in gave
     yield (
-        "still" not in gave,
-        f"equal numbers in another tensor have not changed: yours says they have {'still' in gave}",
+        "equal numbers in another tensor have changed", False, "still" in gave,
         "Two tensors can hold the same numbers. Compare the numbers, not the objects.",
-    )
+    )  # fmt: skip
     yield (
-        "tiny" in gave,
-        f"one number moved by 0.0000002, which is a change: yours says {'tiny' in gave}",
+        "one number that moved by 0.0000002 has changed", True, "tiny" in gave,
         "allclose has a tolerance, and a learning rate that is far too low hides in it.",
-    )
+    )  # fmt: skip
+    yield "1, 2, 3 that became 3, 2, 1 has changed", True, "turned" in gave, "A norm forgets where a number stands."
     yield (
-        "turned" in gave,
-        f"1, 2, 3 became 3, 2, 1, which is a change: yours says {'turned' in gave}",
-        "A norm or a sum forgets where a number stands.",
-    )
-    yield (
-        gave == ["last", "tiny", "turned", "number"],
-        f"in the order of `before`: last, tiny, turned, number; yours gives {', '.join(map(str, gave))}",
+        "in the order of `before`",
+        ["last", "tiny", "turned", "number"],
+        gave,
         "Go through `before`, not through `after`.",
     )
 
@@ -492,66 +392,44 @@ LAZY = {
     "order of after": lambda b, a: [n for n in a if not torch.equal(a[n], b[n])],
 }  # fmt: skip
 
+
 # %% [predict] who
 # One step of the incident: backward, then optimizer.step(). Which of the model's tensors change?
 #
 # ( ) All of them, but far too little
-#     That is what a learning rate near zero looks like. Then each tensor differs in some bits.
+#     With a learning rate near zero each tensor differs in some bits.
 # (x) None of them, although all have a gradient
 #     The gradient is full and the step is made. So what does the step change?
 # ( ) Those of the head, but not the LSTM
-#     That is what frozen layers look like. Then the loss falls a little, as the head learns alone.
+#     That is what frozen layers look like: then the head learns alone.
 # ( ) None of them, as the gradient is zero
-#     Gradients are there, as the ticket says: each tensor has one, and it is not zero.
-
+#     Each tensor has a gradient, and it is not zero.
 
 # %% who-run
-def weights_of(model):
-    """A copy of each weight: state_dict() alone would show the new numbers after the step as well."""
-    return {name: tensor.clone() for name, tensor in model.state_dict().items()}
-
-
-for name, scenario in (("incident", incident), ("healthy twin", incident.healthy())):
-    run = lab.LiveView(scenario, pause_at=1, show_twin=False).start()
-    run.wait_pause()
-    model = run.objects["model"]
-    before = weights_of(model)
-    run.advance(1)
-    filled = [
-        key for key, weight in model.named_parameters() if weight.grad is not None and weight.grad.abs().sum() > 0
-    ]
-    changed = moved(before, weights_of(model))
-    print(f"{name:12}  tensors {len(before)}   with a gradient {len(filled)}   changed {len(changed)}")
-    run.stop()
-    if scenario is incident:
-        result = len(filled), len(changed)
-who.reveal(f"{result[0]} of {len(before)} have a gradient, {result[1]} changed")
+for name, program in (("incident", incident), ("healthy twin", incident.healthy())):
+    before, after = (lab.variables(program, step)["model"] for step in (1, 2))
+    changed = moved(before.state_dict(), after.state_dict())
+    filled = [key for key, weight in before.named_parameters() if weight.grad is not None and weight.grad.any()]
+    print(f"{name:12}  tensors {len(before.state_dict())}   with a gradient {len(filled)}   changed {len(changed)}")
+who.reveal()
 
 # %% [proof] who-proof
-assert result == (len(before), 0) and len(changed) == len(before)
-all_filled, tensors = result[0] == len(before), len(before)
+assert len(changed) == len(filled) == count
+ill_before, ill_after = (lab.variables(incident, step)["model"] for step in (1, 2))
+assert moved(ill_before.state_dict(), ill_after.state_dict()) == []
+assert all(weight.grad is not None and weight.grad.any() for weight in ill_before.parameters())
 
 # %% [markdown] outsiders-text
 # ## Whose tensors?
 #
-# `optimizer.step()` knows no model. It changes the tensors that it was given when it was made:
-#
-# ```python
-# for group in optimizer.param_groups:
-#     for tensor in group["params"]: ...
-# ```
-#
-# **Write it:** the names of the model's parameters that are in no group.
+# `optimizer.step()` knows no model. It changes the tensors that it was given: those in `group["params"]` of each of its
+# `optimizer.param_groups`. **Write it:** the names of the model's parameters that are in no group.
 
 
 # %% [task] outsiders
 def outsiders(model, optimizer):
     """Names of the model's parameters that the optimizer does not hold, in the model's order."""
     ...  # your code; model.named_parameters() gives names and parameters
-
-
-# %% try-outsiders
-outsiders = lab.try_out("02/outsiders", outsiders)
 
 
 # %% [solution] outsiders
@@ -598,7 +476,7 @@ def judge(answer):
     ):  # fmt: skip
         gave = answer(of, optimizer)
         gave = list(gave) if isinstance(gave, list | tuple) else gave
-        yield gave == wanted, f"{what}: {wanted}, yours says {gave}", hint
+        yield what, wanted, gave, hint
 
 
 def by_is(model, optimizer):
@@ -627,12 +505,10 @@ def first_group(model, optimizer):
 RIGHT = {"with is": by_is}
 LAZY = {"equal numbers": by_numbers, "equal shapes": by_shapes, "the first group": first_group, "none": lambda m, o: []}
 
+
 # %% outsiders-run
 for name, run in (("incident", ill), ("healthy twin", well)):
-    names = outsiders(run["model"], run["optimizer"])
-    print(
-        f"{name:12}  not in the optimizer: {len(names)} of {len(list(run['model'].parameters()))}  {', '.join(names[:3])}"
-    )
+    print(f"{name:12}  not in the optimizer: {outsiders(run['model'], run['optimizer'])}")
 print(incident.diff())
 
 # %% [proof] outsiders-proof
@@ -644,275 +520,157 @@ all_outside = (
 # %% [folded] outsiders-read
 # After the run: an optimizer for a model that is gone
 #
-# The optimizer holds {none of the model's tensors = all_outside}. The line with `+` makes the model a second time, *after* the optimizer. From there on
-# the optimizer steps the old one, which the loop never calls.
+# The optimizer holds {none of the model's tensors = all_outside}. The line with `+` makes the model a second time, *after* the optimizer. In the plot at the
+# top the incident has no gradient line: it shows the gradient that the *optimizer* gets, and this one {got none = no_norm}.
 #
-# Look again at the plot at the top. Its lower half has no line for the incident: it shows the gradient that the *optimizer*
-# gets, and this one {got none = no_norm}. You can see that only if you miss something that should be there.
-#
-# In a notebook you need no extra line for this: run the cell of the model again, and not the cell of the optimizer. It
-# happened in a well-known tutorial
+# It happened in a tutorial
 # ([spro/practical-pytorch, issue 9](https://github.com/spro/practical-pytorch/issues/9)).
 
 # %% [predict] which_number
-# You will see this program's run in a view with a dozen numbers. Which one number shows this fault at a glance?
+# Which number of the view `weights` tells this run from one with a *frozen* model?
 #
 # (x) The share of parameters that no optimizer holds
-#     Every tensor of the model counts here, and none in the healthy run.
+#     Frozen tensors are held, and not trainable.
+# ( ) The count of tensors that did not move
+#     They do not move in either of the two.
 # ( ) The validation accuracy at the end
-#     It is that of a guess. So is the accuracy of many other faults.
-# ( ) The share of tensors that are frozen
-#     It is zero here, as in the healthy run. Frozen tensors would be held, and not trainable.
+#     It is that of a guess in both.
 # ( ) The learning rate of each group
-#     It is what the program asks for. It moves tensors of another model.
+#     It is the same in both.
 
 # %% [markdown] look-text
-# ## Look at it
+# ## Two views do this by themselves
 #
-# What you did by hand is a view: `weights` lists each tensor with its owner and its movement, `one_batch` runs your test with
-# the program's own loop. First the incident, then the healthy twin: a look is worth something if it can come out otherwise.
+# `weights` lists each tensor with its owner. `one_batch` runs your test with the program's own loop.
 
 # %% look
 well_run = incident.healthy().run()
-looks = {}
-for view_name in ("weights", "one_batch"):
-    for name, run in (("incident", view.result), ("healthy twin", well_run)):
-        print(f"--- {name}")
-        looks[view_name, name] = lab.look(view_name, run)
+looks = {name: lab.look(name, view.result, beside=well_run) for name in ("weights", "one_batch")}
 which_number.reveal()
 
 # %% [proof] look-proof
-held = "{label = weights.outside_and_untouched_share}"
-still = "{label = one_batch.ratio}"
-half = abs(looks["weights", "incident"][held] - 0.5) < 0.01 and looks["weights", "healthy twin"][held] == 0
-assert looks["one_batch", "incident"][still] == 1 and looks["one_batch", "healthy twin"][still] < 0.2
-tensors_twice = looks["weights", "incident"]["parameter tensors"]
-flat = (
-    looks["one_batch", "incident"]["{label = one_batch.best_loss}"]
-    == looks["one_batch", "incident"]["{label = one_batch.highest_loss}"]
-)
+half = abs(looks["weights"]["{label = weights.outside_and_untouched_share}"] - 0.5) < 0.01
+assert looks["one_batch"]["{label = one_batch.ratio}"] == 1
+tensors_twice = looks["weights"]["parameter tensors"]
+flat = looks["one_batch"]["{label = one_batch.best_loss}"] == looks["one_batch"]["{label = one_batch.highest_loss}"]
 
 # %% [folded] look-read
 # After the run: half of the parameters
 #
-# The view counts {22 = tensors_twice} tensors in the incident, as two models were alive: {half of the elements = half} are trainable and held by no optimizer. In
-# the twin the share is 0. `one_batch` repeats the program's own loop with the same random numbers, so the incident's loss is
-# {the same in each step = flat}, to the last digit. (On a GPU the last digits may differ.)
+# The view counts {22 = tensors_twice} tensors, as two models were alive: {half of the elements = half} are trainable and held by no optimizer. `one_batch` repeats the loop
+# with the same random numbers: the loss is {the same in each step = flat}.
 
-# %% [predict] repaired
+# %% [predict] repaired tags=["how-sure"]
 # The incident is paused after step 40 and gets a new optimizer for the model that it trains. What happens to its curve?
 #
 # ( ) It becomes the healthy twin's, to the last bit
-#     Forty steps are lost, and the second model began with other weights than the first. It cannot be the same run.
+#     Forty steps are lost.
 # ( ) It stays where it is, as the model has been spoiled
-#     Nothing has touched the model: that was the fault. It is as fresh as at step 1.
+#     Nothing has touched the model.
 # (x) It falls from there, and ends a little behind the twin
 #     The model was untouched, and now it learns. It has {110 = rest} of {150 = length} steps left.
 
 # %% [markdown] repair-text
 # ## Repair the running program
-#
-# `view.objects` are the variables of the paused program. A new optimizer takes the place of the old one.
 
 # %% repair
 view = lab.live(incident, pause_at=40, explain=False)
 view.wait_pause()
-model = view.objects["model"]
+model = view.objects["model"]  # a variable of the paused program
 view.objects["optimizer"] = torch.optim.Adam(model.parameters(), lr=1e-2)
 view.mark(40, "a new optimizer")
-print("not in the optimizer:", outsiders(model, view.objects["optimizer"]))
 view.resume()
 
 # %% repair-numbers
 mended = view.result.trace
-print(f"last 20 steps: {mended.loss[-20:].mean():.3f}   healthy twin {healthy.loss[-20:].mean():.3f}")
-print(f"validation accuracy: {mended.metrics['accuracy']:.3f}   healthy twin {healthy.metrics['accuracy']:.3f}")
+for name, run in (("repaired", mended), ("healthy twin", healthy)):
+    print(f"{name:12}  last 20 losses {run.loss[-20:].mean():.3f}   validation accuracy {run.metrics['accuracy']:.3f}")
 repaired.reveal(f"accuracy {mended.metrics['accuracy']:.3f}")
 
 # %% [proof] repair-proof
 rest = length - 40
 assert mended.loss[:40].mean() > 0.65 > mended.loss[-20:].mean() > healthy.loss[-20:].mean()
 
-# %% [markdown] habits-text
-# ## Two habits that go with it
+# %% [draw] faults_caught
+# "The single-batch test catches four of five bugs", people say. Take two faults of each kind in a program that reads digits:
+# 1 optimizer, 2 loss, 3 loop, 4 data, 5 metrics. How many of each two does the test catch?
 #
-# **Save the weights before the first step.** It is one line, and it answers "did anything move, ever?" even after a night.
-# **Train on 100 samples first.** A whole training, with loader and validation, then takes seconds.
-
-# %% habits
-import tempfile
-from pathlib import Path
-
-folder, zeros = Path(tempfile.mkdtemp()), {}
-settings = {"reviews": 125, "epochs": 20, "batch_size": 20}
-for name, case in (("incident", incident), ("healthy twin", incident.healthy())):
-    source = bugzoo.Scenario(case.program, case.faults, settings, device=device).source
-    save = f"torch.save(model.state_dict(), {str(folder / 'step_0.pt')!r})"  # in the program, before its loop
-    run = lab.LiveView(source.replace("# %% Training", f"{save}\n\n# %% Training"), show_twin=False).start()
-    losses, model = run.result.trace.loss, run.objects["model"]
-    zero = copy.deepcopy(model)
-    zero.load_state_dict(torch.load(folder / "step_0.pt"))
-    zeros[name] = moved(weights_of(zero), weights_of(model))
-    told = f"100 reviews, {len(losses)} steps: loss {losses[:5].mean():.2f} to {losses[-5:].mean():.2f}"
-    print(f"{name:12}  {told}   moved since step 0: {len(zeros[name])} tensors")
-
-# %% [proof] habits-proof
-assert losses[-5:].mean() < 0.3 and [len(names) for names in zeros.values()] == [0, count]
-
-# %% [predict] share
-# "The single-batch test catches four of five bugs." Here are six: wiped gradients, stale gradients, noisy labels, a leaky split, some
-# parameters without an optimizer, a learning rate far too low. In how many does the test raise an alarm?
-#
-# ( ) In none: each of these programs has a loss and a gradient
-#     Two of the six hardly move a weight.
-# (x) In two
-#     Wiped gradients and the low rate do not learn at all. The other four learn, in part the wrong thing.
-# ( ) In five, as the sentence has it
-#     Noisy labels and leaked rows can be memorized, too.
-# ( ) In all six
-#     A split plays no part on one batch.
+# kind: 1, 2, 3, 4, 5
+# faults caught, of 2: 0 to 2
 
 # %% [markdown] caught-text
 # ## How many bugs does it catch?
-#
-# The six faults in a program that reads digits, and the test on the first batch of each. The last line counts all proved faults,
-# each in every program that it fits. (Their results are in the repository, not in an installed package.)
 
 # %% caught-run
-from bugzoo import diagnostics
-from bugzoo.proving import ledger
-
-caught = {}
-for fault in (
-    "loop/gradients_wiped", "loop/stale_gradients", "data/label_noise", "data/leaky_split",
-    "optimizer/some_parameters_left_out", "optimizer/lr_too_low",
-):  # fmt: skip
-    run = bugzoo.Scenario("mlp", (fault,), settings={"epochs": 1}, device=device).run()
-    numbers = diagnostics.read("overfit_one_batch", run).numbers
-    caught[fault] = diagnostics.instrument("overfit_one_batch").judge(numbers).fired
-    print(
-        f"{'caught' if caught[fault] else 'passes':7} loss {numbers['first_loss']:.2f} to {numbers['best_loss']:.2f}  {fault}"
-    )
-share.reveal(f"{sum(caught.values())} of these 6")
-
-bugs = [
-    ledger.read("faults", name).get("cells", {}) for name in ledger.names("faults") if not name.startswith("traps/")
-]
-if proved := [pair for pairs in bugs for pair in pairs.values() if not pair["problems"]]:
-    print(f"all: {sum('overfit_one_batch' in pair['fired'] for pair in proved)} of {len(proved)} pairs caught")
+counts = one_batch.caught()
+faults_caught.reveal([1, 2, 3, 4, 5], list(counts.values()), "caught")
+print(f"{sum(counts.values())} of 10; of all proved pairs of fault and program", *one_batch.of_all())
 
 # %% [proof] caught-proof
-assert [name for name, one in caught.items() if one] == ["loop/gradients_wiped", "optimizer/lr_too_low"]
-many_pairs, pairs_share = len(proved) > 800, sum("overfit_one_batch" in pair["fired"] for pair in proved) / len(proved)
-one_in_seven = 0.12 < pairs_share < 0.17
+caught_pairs, pairs = one_batch.of_all()
+three_of_ten = list(counts.values()) == [1, 1, 1, 0, 0]
+many_pairs, one_in_seven = pairs > 800, 0.12 < caught_pairs / pairs < 0.17
+assert three_of_ten
 
 # %% [folded] caught-read
 # After the run: a sharp test for a small group
 #
-# Of {more than 800 pairs = many_pairs} of fault and program, it catches {about one in seven = one_in_seven}. It fires where a step cannot learn; most mistakes let it
+# {Three of these ten = three_of_ten}; of {more than 800 pairs = many_pairs} of fault and program {about one in seven = one_in_seven}. The test fires where a step cannot learn. Most mistakes let it
 # learn the wrong thing.
 
-# %% [markdown] figure-text
-# ## Five ways through one batch
-#
-# Five trainings on the same eight reviews. One of them has the first suspect of the list: everything is frozen but the head.
-
-# %% [predict] frozen
+# %% [predict] frozen tags=["how-sure"]
 # Embedding and LSTM are frozen at random weights; the head can learn. What does the loss on 8 reviews do in 200 steps?
 #
 # ( ) It stays at ln 2, as random features say nothing
-#     Random features are still different for different reviews. The head can tell 8 points apart.
+#     Random features still differ for different reviews.
 # (x) It falls, but it is far from zero after 200 steps
 #     Eight points in {56 = features} dimensions can be separated, and the head works on it.
 # ( ) It goes to zero as fast as in the healthy program
-#     The head has only {114 = head_size} weights to do it with, and the features do not come to meet it.
+#     The head has only {114 = head_size} weights.
+
+# %% [markdown] figure-text
+# ## Five ways through one batch
 
 # %% figure
-from bugzoo.plots import one_batch_lines
-
-
-def head_only(run):
-    """A copy of the model with a frozen body, and an optimizer for its head."""
-    model = copy.deepcopy(run["model"])
-    for name, weight in model.named_parameters():
-        weight.requires_grad = name.startswith("head")
-    return model, torch.optim.Adam(model.head.parameters(), lr=1e-2)
-
-
-def drawn_anew(model, batch):
-    """Labels that are drawn again in each step: nothing can be memorized."""
-    return F.cross_entropy(model(batch[0]), torch.randint(2, batch[1].shape, device=device))
-
-
-ways = {
-    "healthy": curves["healthy twin"],
-    "optimizer of another model": curves["incident"],
-    "rate 1000 times too low": overfit(*with_rate(well, 1e-3), loss_of, batch),
-    "only the head learns": overfit(*head_only(well), loss_of, batch),
-    "labels drawn in each step": overfit(well["model"], well["optimizer"], drawn_anew, batch),
-}
-lab.picture(one_batch_lines.picture({name: (steps, losses) for name, losses in ways.items()}))
-for name, losses in ways.items():
-    print(f"{name:27} ends at {losses[-1]:.5f}")
-many, more = (reviews[:64], labels[:64]), {}
-for name, pair in (("healthy", (well["model"], well["optimizer"])), ("only the head learns", head_only(well))):
-    more[name] = overfit(*pair, loss_of, many)[-1]
-    print(f"{name:27} ends at {more[name]:.5f} with 64 reviews")
+ways = one_batch.five_ways(overfit, ill, well)
+lab.picture(one_batch.picture(ways))
+many = one_batch.first_reviews(well, 64)
+for name, pair in (
+    ("healthy", (well["model"], well["optimizer"])),
+    ("only the head learns", one_batch.last_tensors(well)),
+):
+    print(f"{name:21} ends at {overfit(*pair, one_batch.loss_of, many)[-1]:.4f} with 64 reviews")
 frozen.reveal(f"{ways['only the head learns'][-1]:.3f}")
 
 # %% [proof] figure-proof
 ends = {name: losses[-1] for name, losses in ways.items()}
 assert ends["healthy"] < 0.001 and all(end > 0.03 for name, end in ends.items() if name != "healthy"), ends
-head_size, features = sum(one.numel() for one in well["model"].head.parameters()), well["model"].head.in_features
-last_hundred = np.mean(ways["only the head learns"][-10:])
-falls = 0.05 < last_hundred < 0.6 * ways["only the head learns"][0]
-gets_stuck = more["only the head learns"] > 0.4 > 0.01 > more["healthy"]
-alike = [ends[name] for name in ("optimizer of another model", "rate 1000 times too low", "labels drawn in each step")]
-near_first = all(abs(end - 0.69) < 0.15 for end in alike)
+head_size, features = sum(part.numel() for part in well["model"].head.parameters()), well["model"].head.in_features
+falls = 0.05 < np.mean(ways["only the head learns"][-10:]) < 0.6 * ways["only the head learns"][0]
+more = [
+    overfit(*pair, one_batch.loss_of, many)[-1]
+    for pair in ((well["model"], well["optimizer"]), one_batch.last_tensors(well))
+]
+gets_stuck = more[1] > 0.4 > 0.01 > more[0]
+near = [
+    ends[name]
+    for name in ("incident: optimizer of another model", "rate 1000 times too low", "labels drawn in each step")
+]
+near_first = all(abs(end - 0.69) < 0.15 for end in near)
 
 # %% [folded] figure-read
 # After the run: read the end, and name who moved
 #
-# Only the healthy line leaves the shaded region. Three lines {stay near the first loss = near_first}: they need a second look. `moved` tells the optimizer
-# of another model from the rate that is too low, and a look at the labels tells the third.
-#
-# The frozen body {keeps falling = falls}: eight points can be separated, whatever the features. With 64 reviews it {gets stuck = gets_stuck},
-# and the healthy model does not. So take a batch that is not trivial, ask for a loss near **zero**, and compare with a run that works.
-
-# %% [markdown] play-text
-# ## Play
-#
-# How many reviews can a half-frozen model memorize? Move the sliders and press **Run**. Begin with a guess: from how many
-# items on does the head alone fail?
-
-# %% play
-
-
-def memorize(items, learning_tensors):
-    """The loss on the first `items` reviews, when only the last tensors learn."""
-    model = copy.deepcopy(well["model"])
-    parameters = list(model.parameters())
-    for weight in parameters[: len(parameters) - learning_tensors]:
-        weight.requires_grad = False
-    optimizer = torch.optim.Adam([weight for weight in parameters if weight.requires_grad], lr=1e-2)
-    losses = overfit(model, optimizer, loss_of, (reviews[:items], labels[:items]))
-    print(f"{items} reviews, {learning_tensors} of {len(parameters)} tensors learn: loss {losses[-1]:.4f}")
-    return one_batch_lines.picture(
-        {"this choice": (steps, losses), "healthy, 8 reviews": (steps, curves["healthy twin"])}
-    )
-
-
-play = lab.play(memorize, items=(2, 64, 8), learning_tensors=(1, 11, 2))
+# Three lines {stay near the first loss = near_first}. The frozen body {keeps falling = falls} on eight reviews. With 64 it {gets stuck = gets_stuck},
+# and the healthy model does not. So take a batch that is not trivial.
 
 # %% [markdown] turn-text
 # ## Your turn, against the clock
 #
-# Another program, another complaint: *"From ten measurements of a patient I predict how far diabetes has progressed after a year. The
-# loss comes to rest at {about 1 = turn_rest}, and R² is {0.02 = turn_r2}; it used to be {0.48 = turn_well}. Blood values are noisy and we have few patients. The clinic can send more in three
-# months."*
+# *"From ten measurements of a patient I predict how far diabetes has progressed after a year. The loss comes to rest at {about 1 = turn_rest}, and R² is
+# {0.02 = turn_r2}; it used to be {0.48 = turn_well}. Blood values are noisy, so we wait for more patients."*
 #
-# Say **what** is wrong, in which **line**, and which **test** tells it from its look-alike. The clock starts when the run is
-# over. You have six minutes, and three hints.
+# Say **what** is wrong, in which **line**, and which **test** tells it from its look-alike, within six minutes.
 
 # %% turn
 second = lab.case("02/second")
@@ -928,15 +686,14 @@ turn_well = second.healthy().run().trace.metrics["r2"]
 assert abs(turn_rest - 1) < 0.05
 
 # %% turn-look
-# your own look at it; some ways to begin:
-#   lab.lines(second)                                         the program with its line numbers
-#   patients = at_start(second)                              its variables after the first step
+# your own look; some ways to begin:
+#   lab.lines(second)                  the program with its line numbers
+#   patients = lab.variables(second)   its variables after the first step
 #   sixteen = patients["inputs"], patients["targets"]
 #   overfit(patients["model"], patients["optimizer"], lambda model, batch: ..., sixteen)[-1]
-#   lab.look("outputs", turn_run)
 
 # %% [proof] turn-one-batch
-patients = at_start(second)
+patients = lab.variables(second)
 sixteen = patients["inputs"], patients["targets"]
 
 
@@ -964,7 +721,7 @@ if form.handed_in:
     print(judged(second, form.diagnosis.record()))
     print(second.diff())
 else:
-    print("Hand in the form first, then run this cell: it grades your diagnosis and shows the answer.")
+    print("Hand in the form first, then run this cell.")
 
 # %% [proof] turn-judged
 right_line = next(number for number, text in enumerate(second.source.splitlines(), 1) if "unsqueeze" in text)
@@ -977,35 +734,57 @@ assert min(one.count("NOT") for one in graded) == 0, graded
 # %% [folded] turn-read
 # After you have handed in: a floor is arithmetic
 #
-# One batch of {16 = patients_in_batch} patients stops as well, and noise can be memorized. So it is not the clinic's data. The loss stops at
-# {the variance of the targets = at_floor}: the price of one answer for all. A column of targets against a row of predictions makes a table of all
-# pairs, and the best answer to a table of all pairs is the mean. Torch warns of it once; in a long log it is easy to miss.
-
-# %% [check] recap_check
-# One batch reaches zero within seconds, and the full training learns nothing. Where do you look first?
-#
-# ( ) At the learning rate, with a tenth of it
-#     this rate has just learned a batch. It may still be wrong for many batches, but there are cheaper looks.
-# ( ) At the model, which is too small for the data
-#     possible, and then the training loss is high too. First look whether the data says anything.
-# (x) At what lies between the batches: labels, order, split, modes
-#     yes. Loss, gradient and optimizer have been acquitted together. Print ten samples beside their labels.
+# One batch of {16 = patients_in_batch} patients stops as well, at {the variance of the targets = at_floor}: the price of one answer for all. A column of targets against a row of
+# predictions makes a table of all pairs, and the best answer to it is the mean. Torch warns of it once.
 
 # %% [markdown] recap
 # ## What to take with you
 #
-# 1. **One batch to zero before anything else.** It takes seconds and needs no validation. *Fails when* dropout or noise sets a floor:
-#    then compare with a run that works.
-# 2. **Zero acquits loss, gradient and optimizer.** *Fails when* the fault lies between the batches, or when the batch is so small that
-#    a frozen model learns it.
-# 3. **A flat line: ask which tensors moved.** An optimizer steps the tensors it was given, not your model. *Fails when* they move, but
-#    only by rounding: then the rate is too low.
-# 4. **Compare the first loss with ln C.** *Fails when* classes are unbalanced or the first guess is a confident one.
+# 1. **One batch to zero before anything else.** *Fails when* dropout or noise sets a floor.
+# 2. **Zero clears loss, gradient and optimizer.** *Fails when* the fault lies between the batches.
+# 3. **A flat line: ask which tensors moved.** *Fails when* they move, but only by rounding.
+# 4. **Compare the first loss with ln C**, if classes are balanced.
 #
-# **Next:** repair one yourself, in {exercise = 04}. The same views work on your own
-# script, without changing it: `bugzoo checkup train.py`.
+# **Next:** {exercise = 04}, {exercise = 05}, {exercise = 06}.
+
+
+# %% [keep] outsiders
+def test_outsiders_speaks_on_the_incident():
+    program = lab.variables(lab.case("02/incident"))
+    assert outsiders(program["model"], program["optimizer"])
+
+
+def test_outsiders_is_silent_on_the_healthy_twin():
+    program = lab.variables(lab.case("02/incident").healthy())
+    assert outsiders(program["model"], program["optimizer"]) == []
+
+
+# %% home
+lab.calibration("02")
+lab.keep(outsiders)
+lab.mine(view="weights")  # your own script: lab.mine("train.py", view="weights")
+
+# %% [measured] habits
+import tempfile
+from pathlib import Path
+
+folder, zeros = Path(tempfile.mkdtemp()), {}
+settings = {"reviews": 125, "epochs": 20, "batch_size": 20}
+for label, case in (("incident", incident), ("healthy twin", incident.healthy())):
+    source = bugzoo.Scenario(case.program, case.faults, settings, device=device).source
+    save = f"torch.save(model.state_dict(), {str(folder / 'step_0.pt')!r})"  # in the program, before its loop
+    saving = lab.LiveView(source.replace("# %% Training", f"{save}\n\n# %% Training"), show_twin=False).start()
+    losses, trained = saving.result.trace.loss, saving.objects["model"]
+    zero = copy.deepcopy(trained)
+    zero.load_state_dict(torch.load(folder / "step_0.pt"))
+    zeros[label] = moved(zero.state_dict(), trained.state_dict())
+none_moved = zeros["incident"] == [] and len(zeros["healthy twin"]) == len(weights)
+hundred_learn, steps_of_100 = losses[-5:].mean() < 0.3, len(losses)
 
 # %% [proof] own-reviews
+import tempfile
+from pathlib import Path
+
 with tempfile.TemporaryDirectory() as place:
     file = Path(place) / "reviews.csv"
     file.write_text("text,label\n" + "what a lovely film,1\nnot worth the money,0\n" * 50)
@@ -1014,17 +793,19 @@ with tempfile.TemporaryDirectory() as place:
 assert own.outcome == "finished" and own.loss[-1] < 0.3 and len(own.loss) == 40, (own.outcome, own.loss)
 
 # %% [folded] appendix
-# Appendix, for the curious: your own reviews
+# Appendix, for the curious: two habits, and your own reviews
 #
-# This program reads a CSV with a text and a label column, or a folder with `pos/` and `neg/`. Put your path in the place of `file`:
+# **Save the weights before the first step**: `torch.save(model.state_dict(), "step_0.pt")` above the loop. It tells even after a night whether
+# anything moved. In the incident {nothing had = none_moved}. **Train on 100 samples first**: with loader and validation that takes {100 = steps_of_100} steps and seconds,
+# and the healthy program {learns them = hundred_learn}.
+#
+# The program also reads a CSV with a text and a label column, or a folder with `pos/` and `neg/`:
 #
 # ```python
-# file = Path(tempfile.mkdtemp()) / "reviews.csv"
-# file.write_text("text,label\n" + "what a lovely film,1\nnot worth the money,0\n" * 50)
-# settings = {"data": str(file), "longest": 200, "epochs": 10, "batch_size": 20}
+# settings = {"data": "reviews.csv", "longest": 200, "epochs": 10, "batch_size": 20}
 # own = bugzoo.Scenario("sentiment_lstm", (), settings, device=device)
 # lab.LiveView(own, show_twin=False).start()
 # ```
 #
-# `longest` is the number of words that it reads of each review. A fifth of the reviews is for validation, so these hundred make
-# 40 steps. For a larger model there are `width` and `hidden_size`.
+# `longest` is the number of words that it reads of each review. A fifth of the reviews is for validation. For a larger model there
+# are `width` and `hidden_size`.

@@ -9,21 +9,19 @@
 # %% [markdown] title
 # # 03 · Hunting NaN
 #
-# Something in a training run is not a number. Here you find out where it came from: you write the two searches that find it, replay the
-# one step that matters, and repair the paused program. Two popular fixes do not work.
-#
-# You need about {50 = minutes} minutes, and to know what a forward and a backward pass are. Halfway, after *Read the line*, is a good
-# place for a pause. Predict before each result, even by a guess: it is saved, not graded. Read folded text after the run above it.
-# After a restart of the kernel choose *Run* → *Run All Above Selected Cell*. The [glossary](glossary.ipynb) explains words.
+# Something in a training run is not a number. You write the two searches that find it, replay the step, and repair the paused program.
+# About {40 = minutes} minutes; you need to know what a backward pass is. The {lesson = 00} says how a lesson works.
 
 # %% setup
 device = "cpu"  # or "auto", "cuda"
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
 import bugzoo
 from bugzoo import lab
+from bugzoo.lessons.parts import hunt
 
 device = lab.use(device)
 
@@ -34,7 +32,7 @@ lesson = load("03")
 minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 
 # %% [markdown] incident
-# ## The incident
+# ## From one step to the next, every loss is nan
 #
 # > *Monday, 23:40.* "The digits model trains for a while, then from one step to the next every loss is `nan`. I lowered the
 # > learning rate tenfold: {the same = same_cliff}. The code review is tomorrow at nine."
@@ -51,12 +49,6 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # (x) Nothing at all: the step before looks like any other
 #     No number grows. From one step to the next an operation has no result.
 
-# %% [markdown] live-text
-# ## Watch it break
-#
-# First a **healthy twin** trains, the same program without the fault, with the same seed and batches. Then the incident does. Look where
-# the curve ends, and at the ten steps before.
-
 # %% live
 incident = lab.case("03/incident")
 view = lab.live(incident, explain=False)
@@ -64,26 +56,17 @@ view = lab.live(incident, explain=False)
 # %% [markdown] search-text
 # ## When: write the search
 #
-# The trace of a run holds `trace.loss` and `trace.grad_norm`, one number for each step. Steps count from 1, rows from 0.
-#
-# **Write it:** the first step at which *either* of the two is not finite. `np.isfinite(x)` is false for `nan` and `inf`.
+# `trace.loss` and `trace.grad_norm` hold one number for each step. Steps count from 1, rows from 0. **Write it:** the first step at
+# which *either* of the two is not finite. `np.isfinite(x)` is false for `nan` and `inf`.
+
 
 # %% [task] first_bad_step
-import numpy as np
-
-
 def first_bad_step(loss, grad_norm):
     """The first step, from 1, whose loss or gradient norm is not finite; None where all of them are."""
     ...  # your code
 
 
-# %% try-search
-first_bad_step = lab.try_out("03/first_bad_step", first_bad_step)
-
 # %% [solution] first_bad_step
-import numpy as np
-
-
 def first_bad_step(loss, grad_norm):
     """The first step, from 1, whose loss or gradient norm is not finite; None where all of them are."""
     bad = ~(np.isfinite(loss) & np.isfinite(grad_norm))
@@ -101,15 +84,15 @@ def judge(answer):
         gave = answer(np.array(loss), np.array(norm))
         if gave == wanted - 1:
             hint = "steps count from 1, the rows of an array from 0."
-        seen = f"{what}, loss {shown(loss)}, norm {shown(norm)}: step {wanted}, yours says {gave}"
-        return gave == wanted and gave is not True, seen, hint
+        name = f"{what}, loss {shown(loss)}, norm {shown(norm)}"
+        return name, wanted, None if gave is True else gave, hint
 
     def shown(values):
         return " ".join(f"{value:g}" for value in values)
 
     nan, inf = math.nan, math.inf
     both = "look at both columns. In some runs the loss is the first, in others the gradient."
-    either = "one of the two is enough: join them with `or`."
+    either = "one of the two is enough: join them with `or`, or with `|` for arrays."
     infinite = "inf is not nan: `isnan` misses it, `isfinite` does not."
     yield tried([2.0, 1.5, 1.2, nan, nan], [1.0, 1.1, nan, nan, nan], 3, "first run", both)
     yield tried([2.0, nan, 1.2], [1.0, 1.0, 1.0], 2, "second run", either)
@@ -117,11 +100,7 @@ def judge(answer):
     yield tried([2.0, 1.5, inf, nan], [1.0, 1.1, 9.9, nan], 3, "fourth run", both)
     yield tried([nan, nan], [nan, nan], 1, "fifth run", either)
     gave = answer(np.array([2.0, 1.5]), np.array([1.0, 1.1]))
-    yield (
-        gave is None,
-        f"two finite steps: None, yours says {gave}",
-        "`argmax` of an array without a True is 0, not None.",
-    )
+    yield "two finite steps", None, gave, "`argmax` of an array without a True is 0, not None."
 
 
 def by_hand(loss, grad_norm):
@@ -155,6 +134,7 @@ LAZY = {
     "always 3": lambda loss, norm: 3, "nothing": lambda loss, norm: None,
 }  # fmt: skip
 
+
 # %% [predict] last_good
 # Which number is lost first?
 #
@@ -166,26 +146,13 @@ LAZY = {
 #     The gradient is computed from the loss: a nan loss has a nan gradient.
 
 # %% numbers
-from bugzoo.plots import endings
-
 trace, healthy = view.result.trace, view.healthy.trace
 bad = first_bad_step(trace.loss, trace.grad_norm)
-
-print("step   loss     gradient norm   healthy loss")
-for step in range(bad - 3, bad + 3):
-    row = step - 1
-    print(f"{step:4}   {trace.loss[row]:6.4f}   {trace.grad_norm[row]:13.4f}   {healthy.loss[row]:12.4f}")
-
-same = trace.loss[: bad - 1] == healthy.loss[: bad - 1]
-print(f"steps 1 to {bad - 1} equal the healthy run to the last bit:", same.all())
-loss, norm = trace.loss[bad - 2], trace.grad_norm[bad - 2]
-guess.reveal(f"loss {loss:.2f} and gradient norm {norm:.2f} in step {bad - 1}")
+hunt.around(bad, trace, healthy)
+print("equal to the healthy run until then:", (trace.loss[: bad - 1] == healthy.loss[: bad - 1]).all())
+guess.reveal(f"loss {trace.loss[bad - 2]:.2f} and gradient norm {trace.grad_norm[bad - 2]:.2f} in step {bad - 1}")
 last_good.reveal(f"step {bad}: loss {trace.loss[bad - 1]:.2f}, gradient {trace.grad_norm[bad - 1]}")
-
-# another program, which diverges
-wild = bugzoo.Scenario("regression_mlp", (), {"learning_rate": 1.0}, device=device).source.replace("Adam(", "SGD(")
-diverged = lab.LiveView(wild, show_twin=False).start().result.trace.loss
-lab.picture(endings.picture({"this run": trace.loss, "a divergence": diverged}))
+lab.picture(hunt.two_endings(trace))
 
 # %% [proof] table
 import re
@@ -208,6 +175,9 @@ slower = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": 1e
 same_cliff = bool(np.isnan(slower.loss[-1]) and np.isnan(slower.grad_norm[50]) and np.isfinite(slower.loss[50]))
 
 # %% [proof] divergence-proof
+from bugzoo.plots import endings
+
+diverged = hunt.divergence()
 _, last_incident = endings.measure(trace.loss)
 _, last_diverged = endings.measure(diverged)
 grows = float(last_diverged[-1] / last_diverged[0])
@@ -215,16 +185,13 @@ assert not np.isfinite(diverged[-1]) and grows > 1e6 and (np.diff(last_diverged[
 assert last_incident.max() / last_incident.min() < 2
 
 # %% [folded] numbers-read
-# After the run: three things in this table
+# After the run: a cliff, and a late witness
 #
-# **Nothing climbs.** The loss is {1.38 = loss_good} at step {50 = last_step}, as before. A divergence climbs; this run falls off a cliff, so a smaller learning rate did
-# not help. A cliff has few causes: an operation without a value for some number, one bad batch, or a number too large for float16.
+# **Nothing climbs.** The loss is {1.38 = loss_good} at step {50 = last_step}, as before. A divergence climbs; this run falls off a cliff. A cliff has few causes: one bad
+# batch, a number too large for float16, or an operation without a value for some number. **The twins part at step {51 = parted}** with the same
+# batches, in float32: that leaves the operation.
 #
-# **The twins part at step {51 = parted}.** Until then they are equal, bit for bit (on a GPU, nearly). The twin is fine with the same batches, and
-# the tensors are float32. That leaves the operation without a value.
-#
-# **The loss is a late witness.** The number that matters is the gradient of step {51 = bad_gradient}: `nan`, beside a finite loss. Step {52 = bad_loss}, the first `nan` on the
-# curve, is the wrong one.
+# **The loss is a late witness.** The gradient of step {51 = bad_gradient} is `nan`, beside a finite loss. Step {52 = bad_loss}, the first `nan` on the curve, is the wrong one.
 
 # %% [predict] finite_loss
 # At step {51 = bad_gradient} the gradient is nan and the loss is {1.48 = loss_bad}. The twin has {1.22 = loss_twin} there, with the same weights and the same batch. What went wrong?
@@ -239,14 +206,8 @@ assert last_incident.max() / last_incident.min() < 2
 # %% [markdown] hooks-text
 # ## Where: forward hooks on the layers
 #
-# PyTorch calls a **forward hook** each time a layer has computed its output. The training does not change:
-#
-# ```python
-# handle = layer.register_forward_hook(hook)  # from now on hook(layer, inputs, output) is called
-# handle.remove()                             # and no more
-# ```
-#
-# `model.named_children()` gives names and layers. A hook must return nothing, as a returned value would replace the output.
+# After `handle = layer.register_forward_hook(hook)` PyTorch calls `hook(layer, inputs, output)` each time this layer has computed its
+# output, until `handle.remove()`. A hook must return nothing, as a returned value would replace the output.
 #
 # **Write it:** register a hook on every layer, make one step, remove the hooks, and return the first layer that reported.
 
@@ -254,11 +215,12 @@ assert last_incident.max() / last_incident.min() < 2
 # %% [task] first_to_speak
 def first_to_speak(model, make_step):
     """Name of the first layer whose output is not finite while make_step() runs; None where all are finite."""
-    ...  # your code
+    spoke = []
 
+    def listen(name):
+        return lambda layer, inputs, output: None if output.isfinite().all() else spoke.append(name)
 
-# %% try-hooks
-first_to_speak = lab.try_out("03/first_to_speak", first_to_speak)
+    ...  # your code; model.named_children() gives names and layers
 
 
 # %% [solution] first_to_speak
@@ -267,11 +229,7 @@ def first_to_speak(model, make_step):
     spoke = []
 
     def listen(name):
-        def hook(layer, inputs, output):
-            if not output.isfinite().all():
-                spoke.append(name)
-
-        return hook
+        return lambda layer, inputs, output: None if output.isfinite().all() else spoke.append(name)
 
     handles = [layer.register_forward_hook(listen(name)) for name, layer in model.named_children()]
     make_step()
@@ -324,10 +282,9 @@ def judge(answer):
         said = ", ".join(f"{name} puts out {'numbers' if value is None else value}" for name, value in values.items())
         run = f" (run in the order {', '.join(order)})" if order else ""
         told = "a layer, and its name is asked for" if isinstance(gave, nn.Module) else gave
-        yield gave == wanted, f"{said}{run}: {wanted}, yours says {told}", misread(gave, values.get(wanted), values)
-        count = f"steps made: 1, yours {len(steps)}; hooks left: 0, yours {left}"
-        stays = "a hook stays on its layer until `handle.remove()`." if left else ""
-        yield (len(steps), left) == (1, 0), f"    with {', '.join(values)}: {count}", stays
+        yield f"{said}{run}", wanted, told, misread(gave, values.get(wanted), values)
+        stays = "A hook stays on its layer until `handle.remove()`." if left else ""
+        yield f"    with {', '.join(values)}: steps made, hooks left", (1, 0), (len(steps), left), stays
 
 
 def misread(gave, value, names):
@@ -393,6 +350,7 @@ LAZY = {
     "no step": lambda model, step: None,
 }
 
+
 # %% [predict] speaker
 # Three layers run in step 51. Which is the first with a non-finite output?
 #
@@ -406,26 +364,11 @@ LAZY = {
 #     All three outputs are finite in the very step that kills the run.
 
 # %% hooks
-# the incident again, paused after step 50, the last good one; your function makes step 51
-view = lab.LiveView(incident, pause_at=50).start()
+view = lab.LiveView(incident, pause_at=50).start()  # paused after the last good step; your function makes step 51
 view.wait_pause()
 model = view.objects["model"]
-print("all weights finite:", all(weights.isfinite().all().item() for weights in model.parameters()))
-
 spoke = first_to_speak(model, lambda: view.advance(1))
-print("first to speak:", spoke)
 speaker.reveal(f"your function says {spoke}")
-
-
-def tell(module, inputs, output):
-    """Print nan and inf apart, of inputs and outputs."""
-    for tensor in (*inputs, *(output if isinstance(output, tuple) else (output,))):
-        print(f"{type(module).__name__}: {tensor.isnan().sum()} nan, {tensor.isinf().sum()} inf")
-
-
-pool = torch.nn.MaxPool1d(2, return_indices=True)  # returns a tuple, as an LSTM does
-pool.register_forward_hook(tell)
-pool(torch.tensor([[float("nan"), 0.0, float("inf"), 0.0]]))
 
 # %% [proof] nobody-speaks
 assert spoke is None and [name for name, _ in model.named_children()] == ["layer1", "layer2", "head"]
@@ -445,8 +388,6 @@ assert len(view.points) == bad_gradient
 from bugzoo.plots import footprint
 
 lab.picture(footprint.picture(model))
-for name, weights in model.named_parameters():
-    print(f"{name:14} {weights.isnan().float().mean().item():6.1%} of {weights.numel():5} weights are nan")
 victims.reveal()
 
 # %% [proof] footprint-numbers
@@ -480,7 +421,6 @@ def keep_output(name):
 
 handles = [layers[name].register_full_backward_hook(listen_back(name)) for name in ("head", "layer2")]
 handles += [layers[name].register_forward_hook(keep_output(name)) for name in ("layer1", "layer2")]
-handles += [net.layer2.register_full_backward_hook(tell)]
 view.advance(1)
 [handle.remove() for handle in handles]
 assert heard[0] == ("head", 0, 0) and heard[1][0] == "layer2"
@@ -498,32 +438,18 @@ view.stop()
 # %% [folded] victims-read
 # After the run: read the footprint
 #
-# Read it from the right, as the backward pass goes. The **head** has lost nothing: up to here the gradient was fine.
-# `layer2` has {one bad row = one_unit} out of {128 = units}, and `layer1` lost {82 % = share} of its weights: where a unit's ReLU was off, its backward pass
-# wrote {a 0, whatever arrived = relu_spares}. (On a GPU, min() spreads the nan to all of `layer2`.)
+# Read it from the right, as the backward pass goes. The **head** has lost nothing: up to here the gradient was fine. `layer2` has
+# {one bad row = one_unit} out of {128 = units}, and `layer1` lost {82 % = share} of its weights: where a unit's ReLU was off, its backward pass wrote {a 0, whatever arrived = relu_spares}.
 #
-# One step later {all of the head is lost, too = spread}, and a footprint says nothing.
-
-# %% [check] between
-# The head is clean, and one unit of layer2 is lost. Where did the nan come from?
-#
-# ( ) In layer2: it is the last layer that is lost
-#     layer2 received it: a layer gets the gradient of what comes after it.
-# ( ) In the head: its gradient goes to layer2
-#     its weights got a finite gradient. The nan came in later in the backward pass.
-# (x) In code between the two that is not a module
-#     yes. Hooks are on modules. A function in forward has none, and this is where people lose an hour.
+# So the nan came in between `layer2` and the head, in code that is not a module: hooks cannot hear it. One step later {all of the head is
+# lost, too = spread}, and a footprint says nothing.
 
 # %% [markdown] instrument-text
-# ## Read the line
+# ## Replay the step, and read the line
 #
-# An instrument finds the operation, in functions as well as layers. PyTorch's **anomaly mode** records where each one was called, and
-# is said to make steps five to ten times slower: the cell measures it, too. So we replay step 51 alone, from a snapshot. Look at the
-# operation, then at its line. (Measured on a CPU: a GPU may not repeat the run to the last bit, and then the replay names no line.)
+# An instrument replays step 51 alone, from a snapshot, and finds the operation in functions as well as layers.
 
 # %% instrument
-import timeit
-
 from bugzoo.diagnostics import first_non_finite
 
 view.stop()
@@ -532,52 +458,37 @@ numbers = first_non_finite.measure(run)
 print(first_non_finite.judge(numbers).message)
 replay = run.trace.replay(51)
 print(replay.message)
-print("the same step to the last bit:", replay.faithful)
 print(incident.diff())
 finite_loss.reveal(f"{numbers['op'] or 'no operation named'}, {numbers['direction']}")
-
-
-def seconds(width, anomaly):
-    net = torch.nn.Sequential(torch.nn.Linear(64, width), torch.nn.ReLU(), torch.nn.Linear(width, 10))
-    adam, x = torch.optim.Adam(net.parameters()), torch.ones(8, 64)
-    with torch.autograd.set_detect_anomaly(anomaly):
-        return timeit.timeit(lambda: (net(x).mean().backward(), adam.step()), number=10)
-
-
-threads, factors = torch.get_num_threads(), {}
-torch.set_num_threads(1)
-for width in (32, 8192):
-    factors[width] = sorted(seconds(width, True) / seconds(width, False) for _ in range(9))[4]
-    print(f"anomaly mode, {width} units: {factors[width]:.1f} times as long")
-torch.set_num_threads(threads)
 
 # %% [proof] first
 event = run.trace.first_non_finite()
 assert (event.step, event.data["op"], event.data["direction"]) == (bad_gradient, "log", "forward")
 assert replay.faithful and "torch.log" in replay.first["code"]
 log_row = replay.first["line"]
-slower_narrow, slower_wide = factors[32], factors[8192]
 
 # %% [proof] counters
 assert "if step >= 50:" in incident.source and incident.source.index("step += 1") > incident.source.index(
     "optimizer.step()\n"
 )
 
+# %% [measured] anomaly-mode
+slower_narrow, slower_wide = hunt.anomaly_factor(32), hunt.anomaly_factor(8192)
+
 # %% [folded] reveal-read
 # A line with a reason, and `step >= 50` that is step 51
 #
-# It is a *function* between two layers, and a ReLU follows it: so your hooks missed it. The comment gives a reason.
+# It is a *function* between two layers, and a ReLU follows it: so your hooks missed it. `step` counts the steps that are *done*, from 0.
 #
-# `step` counts the steps that are *done*, from 0. When you report a step, say how you count.
-#
-# **Anomaly mode** costs time for each operation. A step takes {2 to 12 = slower_narrow} times as long in a narrow net, {1 to 3 = slower_wide} times in a wide one.
+# PyTorch's **anomaly mode** records where each operation was called. People say that it makes steps five to ten times slower. Measured:
+# {2 to 12 = slower_narrow} times in a narrow net, {1 to 3 = slower_wide} times in a wide one. A replay costs one step.
 
 # %% [markdown] arithmetic-text
 # ## Why the loss stayed finite
 #
-# `hidden - hidden.min()` is exactly zero at its smallest element, in every batch. Do it with three numbers, then look at both curves.
+# `hidden - hidden.min()` is exactly zero at its smallest element, in every batch.
 
-# %% [predict] slope_at_zero
+# %% [predict] slope_at_zero tags=["how-sure"]
 # Subtract the smallest of three numbers, take the logarithm, then the ReLU. What is the gradient at the smallest?
 #
 # ( ) 0: the ReLU is off there, and lets nothing through
@@ -591,19 +502,16 @@ assert "if step >= 50:" in incident.source and incident.source.index("step += 1"
 from bugzoo.plots import slope
 
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-logarithm = torch.log(x - x.min())
-rectified = F.relu(logarithm)
+rectified = F.relu(torch.log(x - x.min()))
 rectified.sum().backward()
-
-print("log :", logarithm.tolist())
-print("relu:", rectified.tolist())
-print("grad:", x.grad.tolist())
+print("relu:", rectified.tolist(), "  grad:", x.grad.tolist())
 slope_at_zero.reveal(f"x.grad[0] is {x.grad[0].item()}")
 lab.picture(slope.picture({"log(x)": torch.log, "relu(log(x))": lambda x: F.relu(torch.log(x))}))
 
 # %% [proof] at-zero
 import math
 
+logarithm = torch.log(x.detach() - x.detach().min())
 assert logarithm[0] == -math.inf and rectified[0] == 0 and x.grad[0].isnan()
 times_zero = (torch.log(torch.zeros(1)) * 0).isnan().item()
 _, (at_zero, beyond) = slope.measure(lambda x: F.relu(torch.log(x)), np.array([0.0, 0.25]))
@@ -626,18 +534,17 @@ assert {text.strip("`"): right for text, _, right in safe_lines} == finite, safe
 # %% [folded] arithmetic-read
 # After the run: a harmless value with an infinite slope
 #
-# **Forward:** log(0) is `-inf`, and the ReLU makes it a harmless 0. So the loss was finite.
-#
-# **Backward:** at 0 the slope of the logarithm, 1/x, is infinite. The ReLU hands on a gradient of 0, and the logarithm *multiplies* it by
-# that slope. 0 · ∞ is `nan`. (A mask of zeros multiplies, too: `log(0) * 0` is {nan = times_zero}.)
+# **Forward:** log(0) is `-inf`, and the ReLU makes it a harmless 0. So the loss was finite. **Backward:** at 0 the slope of the
+# logarithm, 1/x, is infinite. The ReLU hands on a gradient of 0, and the logarithm *multiplies* it by that slope. 0 · ∞ is `nan`. (A
+# mask of zeros multiplies, too: `log(0) * 0` is {nan = times_zero}.)
 
 # %% [check] which_safe
 # Another operation: `x` is 0 at one place and positive at all others. Which of these four lines has a finite gradient there?
 #
 # ( ) `torch.where(x > 0, 1 / x, 0.0)`
-#     where chooses after the division. It hands back a 0, and the division multiplies it by its slope, -1/x² = -∞.
+#     where chooses after the division, which multiplies its 0 by a slope of -1/x² = -∞.
 # ( ) `(1 / x).clamp(max=1e6)`
-#     the value is fine, a million. But the clamp comes after the division: its 0 meets the same infinite slope.
+#     the clamp comes after the division: its 0 meets the same infinite slope.
 # (x) `1 / x.clamp(min=1e-6)`
 #     yes. The division never sees a 0, so its slope is large but finite, and the 0 of the clamp makes it 0.
 # ( ) `torch.log(x) * (x > 0)`
@@ -646,106 +553,48 @@ assert {text.strip("`"): right for text, _, right in safe_lines} == finite, safe
 # %% [markdown] fix-text
 # ## Repair it during a pause
 #
-# We pause after step 50 and exchange the live model's class for one without the logarithm. In another run we do so after step 51.
+# Once after step 50, and in another run after step 51.
 
-# %% [predict] repair_when
+# %% [predict] repair_when tags=["how-sure"]
 # What comes of the two repaired runs?
 #
 # ( ) Both end like the healthy one: from then on the code is right
-#     The code is, the weights are not. After step 51 most of layer1 is nan.
+#     The code is, the weights are not.
 # (x) The first ends like the healthy one, the second stays nan
-#     The first is equal to the last bit (on a GPU, nearly). A repair does not heal weights: after step 51 go back to a checkpoint.
+#     The first is equal to the last bit. A repair does not heal weights: go back to a checkpoint.
 # ( ) Both end a little worse: the line was in the program for 50 steps
 #     Up to step 50 the line had done nothing: the first run is the healthy one.
 
 # %% fix
 view = lab.live(incident, pause_at=50)
 view.wait_pause()
-print("exchanged:", view.patch(incident.healthy().source))
+view.patch(incident.healthy().source)  # classes and functions of the running program are exchanged
 view.resume()
 repaired, healthy = view.result.trace.metrics, view.healthy.trace.metrics
 
+# %% fix-late
 late = lab.LiveView(incident, pause_at=51, show_twin=False).start()
 late.wait_pause()
 late.patch(incident.healthy().source)  # the same repair, one step later
 late.resume()
-
 for name, metrics in {"healthy": healthy, "repaired": repaired, "too late": late.result.trace.metrics}.items():
     print(f"{name:9} accuracy {metrics['accuracy']:.3f}   validation loss {metrics['loss']:.4f}")
-print("equal to the last bit:", repaired == healthy)
 repair_when.reveal()
 
 # %% [proof] repaired-proof
 assert repaired == healthy and np.isnan(late.result.trace.loss[51:]).all()
 
-# %% [markdown] mask-text
-# ## The first fix that does not work: mask it
-#
-# Suppose the logarithm is wanted. The colleague adds `hidden = torch.where(hidden.isfinite(), hidden, 0.0)` after it, so that no number is
-# infinite any more.
-#
-# A user of 2017 masked a division by 0, and got `nan` in `x.grad`
-# ([pytorch/pytorch, issue 4132](https://github.com/pytorch/pytorch/issues/4132)).
-
-# %% [predict] masked
-# We put this into the run that is paused after step 50. What will it do?
-#
-# ( ) Finish about as well as the healthy one: the infinity is gone
-#     Only from the forward pass. `where` passes a 0 back to the logarithm, as the ReLU did.
-# ( ) Exactly what it did before: nan in every loss from step {52 = bad_loss} on
-#     The gradient of step {51 = bad_gradient} is nan as before, and so are the weights. But the mask hides them, too.
-# (x) Die at step {51 = bad_gradient} as before, and report a finite loss
-#     The mask turns the outputs of dead weights into 0, and the head guesses: log 10 = {2.30 = guessing}. The alarm is off.
-
-# %% mask-run
-log_line = "hidden = torch.log(hidden - hidden.min() + 0.0)"
-assert incident.source.count(log_line) == 1
-
-
-def continued(new_line, **names):
-    """The incident, with another line from step 50 on."""
-    view = lab.LiveView(incident, pause_at=50, show_twin=False).start()
-    view.wait_pause()
-    view.objects.update(names)
-    view.patch(incident.source.replace(log_line, new_line))
-    view.resume()
-    return view.result.trace
-
-
-masked_run = continued(
-    "hidden = torch.log(hidden - hidden.min())\n            hidden = torch.where(hidden.isfinite(), hidden, 0.0)"
-)
-lost_at = first_bad_step(masked_run.loss, masked_run.grad_norm)
-for row in (lost_at - 2, lost_at - 1, lost_at, len(masked_run.loss) - 1):
-    print(f"step {row + 1:3}: loss {masked_run.loss[row]:.3f}   gradient norm {masked_run.grad_norm[row]:.3f}")
-print(f"accuracy {masked_run.metrics['accuracy']:.3f}; a loss of log 10 = {np.log(10):.3f} is that of guessing")
-masked.reveal(f"loss {masked_run.loss[-1]:.2f} at the end")
-
-# %% [proof] mask-proof
-assert (
-    lost_at == bad_gradient
-    and np.isfinite(masked_run.loss).all()
-    and np.isnan(masked_run.grad_norm[lost_at - 1 :]).all()
-)
-assert abs(masked_run.loss[lost_at:].mean() - math.log(10)) < 0.03 and masked_run.metrics["accuracy"] < 0.2
-guessing = math.log(10)
-
 # %% [markdown] safe-text
 # ## Write an operation that is safe
 #
-# Keep the value away from the infinite slope **before** the logarithm: where the argument is 0, give it a 1. Then choose the 0.
-#
-# **Write it**, with two `where` or otherwise.
+# Suppose the logarithm is wanted. Keep the value away from the infinite slope **before** the logarithm: where the argument is 0,
+# give it a 1. Then choose the 0. **Write it**, with two `where` or otherwise.
 
 
 # %% [task] safe_log
 def safe_log(x):
     """log(x) where x > 0, and 0 elsewhere; its slope is 1/x where x > 0, and 0 elsewhere."""
     ...  # your code
-
-
-# %% try-safe
-safe_log = lab.try_out("03/safe_log", safe_log)
 
 
 # %% [solution] safe_log
@@ -764,19 +613,24 @@ def judge(answer):
     gave = answer(x)
     wanted = [0.0, *x.detach()[1:].log().tolist()]
     for at, value, right in zip(x.tolist(), gave.tolist(), wanted, strict=True):
-        saw = f"value at {at:g}: {right:.4g}, yours gives {value:.4g}"
         hint = "log1p, log2 and log10 are other functions." if at else "an eps or a clamp moves log(0), but not to 0."
-        yield abs(value - right) <= 1e-4 * max(1, abs(right)), saw, hint
+        yield line(f"value at {at:g}", right, value, 1e-4, hint)
     (slopes,) = torch.autograd.grad(gave.sum(), x)
     for at, steep in zip(x.tolist(), slopes.tolist(), strict=True):
-        right = 1 / at if at else 0.0
-        saw = f"slope at {at:g}: {right:.4g}, yours gives {steep:.4g}"
-        hint = (
-            "what `detach` or `clamp` cuts off has no slope."
-            if at
-            else "`where` after the logarithm mends only the value."
+        after = "`where` after the logarithm mends only the value."
+        yield line(
+            f"slope at {at:g}",
+            1 / at if at else 0.0,
+            steep,
+            1e-3,
+            "what `detach` or `clamp` cuts off has no slope." if at else after,
         )
-        yield abs(steep - right) <= 1e-3 * max(1, right), saw, hint
+
+
+def line(name, right, value, tolerance, hint):
+    """A check with four digits: a value within the tolerance is shown as the right one."""
+    near = abs(value - right) <= tolerance * max(1, abs(right))
+    return name, f"{right:.4g}", f"{right if near else value:.4g}", hint
 
 
 def by_index(x):
@@ -799,60 +653,42 @@ LAZY = {
     "no gradient at all": lambda x: torch.where(x > 0, x.detach().log(), 0.0) + 0 * x,
 }
 
+
 # %% [markdown] eps-text
-# ## The second fix that does not work: add an eps
+# ## The fix that repairs the alarm: add an eps
 #
-# The usual advice on log(0) is a small `eps` inside the logarithm. We try your `safe_log` and five of them. The last column matters:
-# the validation loss.
+# The usual advice on log(0) is a small `eps` inside the logarithm. The last column matters: the validation loss.
 
 # %% [draw] eps_curve
 # Draw the validation loss over eps. The healthy run has {0.18 = well_loss}. Is there an eps as good as the twin?
 #
-# eps: 0.000000001, 0.0001, 1, log
+# eps: 0.000000001, 0.000001, 0.001, 0.1, 1, log
 # validation loss (nats): 0 to 1
 
 # %% eps-run
-print("                 nan losses   accuracy   validation loss")
-
-
-def row_of(name, run):
-    lost, found = int(np.isnan(run.loss).sum()), run.metrics
-    print(f"{name:14} {lost:5} of {len(run.loss)} {found['accuracy']:10.3f} {found['loss']:17.3f}")
-    return found["loss"]
-
-
-def with_eps(eps):
-    return bugzoo.Scenario("mlp", (f"numerics/log_at_step?step=50&eps={eps}",), device=device)
-
-
-row_of("healthy", view.healthy.trace)
-row_of("safe_log", continued("hidden = safe_log(hidden - hidden.min())", safe_log=safe_log))
-sizes = ["1e-9", "1e-6", "1e-3", "0.1", "1.0"]
-by_eps = [row_of(f"eps = {eps}", lab.LiveView(with_eps(eps), show_twin=False).start().result.trace) for eps in sizes]
-shown = [float(eps) for eps in sizes]
-eps_curve.reveal({"with this eps": (shown, by_eps), "healthy twin": (shown, [healthy["loss"]] * len(shown))})
+eps_losses = hunt.losses_over_eps()
+eps_curve.reveal([float(eps) for eps in hunt.EPS], eps_losses, "this eps", reference={"healthy twin": healthy["loss"]})
+safe_run = hunt.continued(incident, "hidden = safe_log(hidden - hidden.min())", safe_log=safe_log)
+print(f"safe_log     nan losses {np.isnan(safe_run.loss).sum()}   validation loss {safe_run.metrics['loss']:.3f}")
 
 # %% [proof] alarm
-well_loss = healthy["loss"]
-best_eps, best_loss = min(zip(sizes, by_eps, strict=True), key=lambda pair: pair[1])
+well_loss, best_loss = healthy["loss"], min(eps_losses)
 none_as_good = best_loss > 1.3 * well_loss
-safe_run = continued("hidden = safe_log(hidden - hidden.min())", safe_log=safe_log)
 safe_loss = safe_run.metrics["loss"]
 assert np.isfinite(safe_run.loss).all() and safe_loss > 1.3 * well_loss
 log_eps = torch.tensor(1e-9).log()
 thousand_million = torch.tensor(1e-9).reciprocal().item() > 0.99e9
 
 # %% [measured] with-this-eps
-with_it = with_eps("1e-9").run().trace
+with_it = hunt.with_eps("1e-9").run().trace
 accuracy, no_nan = with_it.metrics["accuracy"], bool(np.isfinite(with_it.loss).all())
 
 # %% [folded] eps-read
-# After the run: it repairs the alarm
+# After the run: no alarm, and a worse model
 #
-# With 1e-9 there is {no nan = no_nan}: log(1e-9) is {-20.7 = log_eps}, and 0 times a slope of {a thousand million = thousand_million} is 0. The accuracy is about {0.95 = accuracy}, like the healthy run's.
-#
+# With 1e-9 there is {no nan = no_nan}: log(1e-9) is {-20.7 = log_eps}, and 0 times a slope of {a thousand million = thousand_million} is 0. The accuracy is about {0.95 = accuracy}, like the twin's.
 # But {no eps is as good as the twin = none_as_good}: the best of the five leaves {0.32 = best_loss} instead of {0.18 = well_loss}, your `safe_log` {0.32 = safe_loss}. The logarithm is still there, and no
-# instrument for `nan` will fire again. **An eps does not repair the computation; it repairs the alarm.**
+# alarm for `nan` will fire again. **An eps does not repair the computation; it repairs the alarm.**
 
 # %% [markdown] break-text
 # ## Break it yourself
@@ -860,11 +696,8 @@ accuracy, no_nan = with_it.metrics["accuracy"], bool(np.isfinite(with_it.loss).a
 # Move the sliders: can the logarithm start so late that you would not notice?
 
 # %% panel
-panel = lab.break_it(
-    bugzoo.Scenario("mlp", faults=("numerics/log_at_step?step=50&eps=0",), device=device),
-    ranges={"step": (0, 250)},
-    settings=(),
-)
+case = bugzoo.Scenario("mlp", faults=("numerics/log_at_step?step=50&eps=0",), device=device)
+panel = lab.break_it(case, ranges={"step": (0, 250)}, settings=())
 
 # %% [measured] last-steps
 starts = {
@@ -881,22 +714,14 @@ assert no_loss and starts[217].metrics == healthy and late_accuracy < healthy["a
 # With a start at {216 = steps_made} {no loss is `nan` = no_loss}: the training is over before. But the evaluation uses the line, and the accuracy falls to {0.72 = late_accuracy}.
 # From 217 on it is the healthy run, with a trap for the next longer training.
 
-# %% [check] footprints
-# Three footprints of other runs. Which belongs to which?
-#
-# the head clean, all layers before it lost, right after the step -> it started between a layer and the head
-# all weights lost, right after the step -> it started after the last layer
-# all weights lost, 100 steps after it -> it may have started anywhere
-#     A footprint tells the place only right after the step. Later every loss is nan, and spreads it everywhere.
-
 # %% [markdown] turn-text
 # ## Your turn, against the clock
 #
-# Another program, another complaint: *"The convolutional net was fine for the {first two epochs = two_epochs}. Then one good loss was the last, and all
-# others are nan. I have hooks on every layer, and none of them ever put out anything but finite numbers."* It is not the fault that you know.
+# *"The convolutional net was fine for the {first two epochs = two_epochs}. Then one good loss was the last, and all later ones are nan. I have hooks on
+# every layer, and none of them ever put out anything but finite numbers."* It is not the fault that you know.
 #
-# Say **what** is wrong, in which **line**, since which **step** (counted from 1), and which **test** tells it from its look-alike. You have
-# eight minutes after the run, and three hints.
+# Say **what** is wrong, in which **line**, since which **step** (counted from 1), and which **test** tells it from its look-alike, within
+# eight minutes.
 
 # %% turn
 second = lab.case("03/second")
@@ -926,12 +751,10 @@ turn_lr = bugzoo.Scenario(second.program, second.faults, {"learning_rate": 2e-4}
 assert first_bad_step(turn_lr.loss, turn_lr.grad_norm) == turn_event
 
 # %% turn-look
-# your own look at it; some ways to begin:
-#   lab.lines(second)                            the program with its line numbers
-#   step = ...                                  which one?
-#   paused = lab.LiveView(second, pause_at=step, show_twin=False).start(); paused.wait_pause()
-#   lab.picture(footprint.picture(paused.objects["model"])); paused.stop()
-#   print(run.trace.replay(step).message)       read all of it
+# your own look; some ways to begin:
+#   lab.lines(second)                      the program with its line numbers
+#   model = lab.variables(second, step)["model"]; lab.picture(footprint.picture(model))
+#   print(run.trace.replay(step).message)  read all of it
 
 # %% turn-form
 form = lab.diagnose(second, hints=hints)
@@ -944,7 +767,7 @@ if form.handed_in:
     print(judged(second, form.diagnosis.record(), first_bad_step(run.trace.loss, run.trace.grad_norm)))
     print(second.diff())
 else:
-    print("Hand in the form first, then run this cell: it grades your diagnosis and shows the answer.")
+    print("Hand in the form first, then run this cell.")
 
 # %% [proof] turn-judged
 turn_lines = second.source.splitlines()
@@ -967,53 +790,65 @@ other_norm = torch.zeros(2, requires_grad=True)
 other_norm.norm().backward()
 norm_knows = bool((norm_taught.grad == 0).all() and (other_norm.grad == 0).all())
 
-# %% [markdown] report-text
-# ## Write the report
-#
-# A hunt ends with three sentences that hold layer, operation, line and step. This is the incident's:
-#
-# > *Step {51 = bad_gradient} is the first bad one: its gradient is nan. The operation is `torch.log` of 0, in line {60 = log_row}, between `layer2` and `head`. Take it out, and
-# > start again from a checkpoint before that step.*
-#
-# Now write yours for the second case, then open the text below.
-
 # %% [folded] turn-read
-# After you have handed in: one sample drawn twice
+# After you have handed in: one sample drawn twice, and a report
+#
+# A hunt ends with three sentences that hold layer, operation, line and step:
 #
 # > *Step {89 = turn_event} is the first bad one: its gradient is nan. The operation is `sqrt` of 0, in line {87 = right_line}, in the loss, after the head. Use
 # > `torch.linalg.vector_norm`, and start again from a checkpoint before that step.*
 #
-# The loss has a penalty on the distance of two outputs, and draws them with replacement. At step {89 = turn_event} both are the same sample. So the
-# distance is 0, the slope of `sqrt` is infinite there, and 0 · ∞ is `nan` once more.
-#
-# No output was infinite, so the hooks were useless. The footprint right after the step is {all weights of all layers = all_lost}: it started in the loss. The replay
-# {draws the next pair = harmless}, and says *not the same step*: read that first.
-#
-# `torch.linalg.vector_norm` {has a slope of 0 there = norm_knows}, and so has `x.norm()`. An eps *inside* `sqrt` is a repair here, too: the penalty is wanted.
+# The penalty draws two outputs with replacement. At step {89 = turn_event} both are the same sample, and the slope of `sqrt` is infinite at 0. The
+# footprint right after the step is {all weights of all layers = all_lost}: it started in the loss. The replay {draws the next pair = harmless}, and says *not the same step*:
+# read that first. `vector_norm` {has a slope of 0 there = norm_knows}, and so has `x.norm()`. An eps *inside* `sqrt` is a repair here, too.
 
 # %% [markdown] recap
 # ## What to take with you
 #
-# 1. **Find the first non-finite number: gradients and outputs before the loss.** Growth is divergence, a cliff is an operation outside its
-#    domain. *Fails when* one bad batch or float16 is the cause: replay with another batch, or in float32.
-# 2. **Hooks see modules, a replay sees functions.** *Fails when* the replay is not the same step: take the footprint right after it, and
-#    read.
-# 3. **A harmless value can have an infinite slope, so fix the argument, before the operation.** *Fails when* the argument was not the
-#    mistake: then a safe operation only hides the wrong one.
-# 4. **Repair the code, then go back to a checkpoint. An eps is a repair only if the operation is wanted.** *Fails when* the eps
-#    underflows in the dtype, or the checkpoint is from after the step.
+# 1. **Find the first non-finite number: gradients and outputs before the loss.** *Fails when* one bad batch or float16 is the cause:
+#    replay with another batch, or in float32.
+# 2. **Hooks see modules, a replay sees functions.** *Fails when* the replay is not the same step: take the footprint right after it.
+# 3. **Fix the argument, before the operation.** *Fails when* the argument was not the mistake: then a safe operation hides it.
+# 4. **Repair the code, then go back to a checkpoint.** *Fails when* the checkpoint is from after the step.
 #
-# **Next:** {exercise = 07}, {exercise = 08} and
-# {exercise = 09}. The same instruments work on your own script, without changing it:
-# `bugzoo checkup train.py`.
+# **Next:** {exercise = 07}, {exercise = 08} and {exercise = 09}.
+
+
+# %% [keep] first_to_speak
+def test_first_to_speak_finds_a_layer_that_puts_out_nan():
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+    model[1].weight.data.fill_(float("nan"))
+    assert first_to_speak(model, lambda: model(torch.ones(1, 2))) == "1"
+
+
+def test_first_to_speak_is_silent_on_the_healthy_twin():
+    program = lab.variables(lab.case("03/incident").healthy())
+    assert first_to_speak(program["model"], lambda: program["model"](program["inputs"])) is None
+
+
+# %% home
+lab.calibration("03")
+lab.keep(first_to_speak)
+lab.mine(view="layers")  # your own script: lab.mine("train.py", view="layers")
+
+# %% [measured] masked
+masked_run = hunt.continued(
+    incident,
+    "hidden = torch.log(hidden - hidden.min())\n            hidden = torch.where(hidden.isfinite(), hidden, 0.0)",
+)
+masked_at, masked_end = first_bad_step(masked_run.loss, masked_run.grad_norm), masked_run.loss[60:].mean()
+masked_finite = bool(np.isfinite(masked_run.loss).all() and np.isnan(masked_run.grad_norm[masked_at - 1 :]).all())
+assert masked_run.metrics["accuracy"] < 0.2
 
 # %% [measured] without-relu
+import math
+
 from bugzoo.running import run_here
 
 bare_runs = {}
 for eps in ("1e-9", "0"):
-    bare = with_eps(eps).source.replace("        hidden = F.relu(hidden)\n", "")
-    assert bare != with_eps(eps).source
+    bare = hunt.with_eps(eps).source.replace("        hidden = F.relu(hidden)\n", "")
+    assert bare != hunt.with_eps(eps).source
     bare_runs[eps] = run_here(bare)
 bare_nan = int(np.flatnonzero(~np.isfinite(bare_runs["0"].trace.loss))[0]) + 1
 survivor = bare_runs["1e-9"]
@@ -1021,19 +856,23 @@ assert survivor.outcome == "finished"
 steep_before, steep_after = survivor.trace.grad_norm[49], survivor.trace.grad_norm[50]
 assert 3.5 < steep_after / steep_before < 4.8
 log_tiny = math.log(1e-50)
-too_small = torch.tensor(1e-50).item() == 0 and with_eps("1e-50").run().outcome == "non_finite"
+too_small = torch.tensor(1e-50).item() == 0 and hunt.with_eps("1e-50").run().outcome == "non_finite"
 too_small_half = torch.tensor(1e-9, dtype=torch.float16).item() == 0
 smallest = torch.tensor(2e-45).item() > 0 and torch.tensor(5e-46).item() == 0
 
 # %% [folded] appendix
-# Appendix, for the curious: backward hooks, the ReLU taken away, and 1e-50
+# Appendix, for the curious: a mask, backward hooks, the ReLU taken away, and 1e-50
 #
-# **Gradients, too.** `tell` is also a backward hook, by `layer.register_full_backward_hook(tell)`: it gets the gradients that leave a layer and those that
-# arrive. {One nan = only_one} arrives at `layer2`, for one picture and one unit, the one with the smallest output. {128 = leaves} leave it, one for each unit of `layer1`.
-# The ReLU spares {23 = clean} units, which were off for that picture. The other {105 = hit} of {128 = units} get `nan` into every weight.
+# **A mask hides it as well.** `torch.where(hidden.isfinite(), hidden, 0.0)` after the logarithm makes {every loss finite = masked_finite}, and the gradient of step {51 = masked_at} is
+# nan as before: `where` passes a 0 back to the logarithm. From then on the loss is {2.30 = masked_end}, that of a guess. A user of 2017 met the same with
+# a division by 0 ([pytorch/pytorch, issue 4132](https://github.com/pytorch/pytorch/issues/4132)).
+#
+# **Gradients, too.** `layer.register_full_backward_hook(hook)` gets the gradients that leave a layer and those that arrive. {One nan = only_one} arrives at
+# `layer2`, for one picture and one unit, the one with the smallest output. {128 = leaves} leave it, one for each unit of `layer1`. The ReLU spares {23 = clean}
+# units, which were off for that picture. The other {105 = hit} of {128 = units} get `nan` into every weight.
 #
 # **Without the ReLU** and with eps = 0, the loss is `nan` at step {51 = bare_nan}: the ReLU had delayed it by one step. With eps = 1e-9 the run
-# survives, but its gradient norm jumps from {0.9 = steep_before} to {3.9 = steep_after}. The logarithm is steep there, and no ReLU flattens it.
+# survives, but its [gradient norm](glossary.ipynb#gradient-norm) jumps from {0.9 = steep_before} to {3.9 = steep_after}.
 #
 # **eps = 1e-50** is {nan again = too_small}. In Python log(1e-50) is {-115 = log_tiny}. But float32 holds no number below about {1e-45 = smallest}: there 1e-50 is 0. In float16, the
 # dtype of mixed precision, {even 1e-9 is 0 = too_small_half}.

@@ -9,27 +9,18 @@
 # %% [markdown] title
 # # 09 · Train mode, eval mode
 #
-# A network with dropout or BatchNorm computes one thing in train mode and another in eval mode. In this lesson you find out which
-# layer does what in the wrong mode, and which test sees it. You write an evaluation that leaves the model as it found it, and
-# prove that it does.
-#
-# You need about {55 = minutes} minutes, and to know what dropout and BatchNorm are for. Halfway, after *Repair the running program*, is a
-# good place for a pause.
-#
-# Before each result you predict it. Say something, even a guess: it is saved, not graded. Read folded text after the run above
-# it. After a restart of the kernel choose *Run* → *Run All Above Selected Cell*; your predictions and your code are still there.
-# The [glossary](glossary.ipynb) explains words that you do not know.
+# You find out which layer does what in the wrong mode, and write an evaluation that leaves the model as it found it. About {40 = minutes} minutes; you need to know what dropout and
+# BatchNorm are for. The {lesson = 00} says how a lesson works.
 
 # %% setup
 device = "cpu"  # or "auto", "cuda"
-
-import copy
 
 import torch
 from torch import nn
 
 import bugzoo
 from bugzoo import lab
+from bugzoo.lessons.parts import modes
 
 device = lab.use(device)
 
@@ -40,13 +31,13 @@ lesson = load("09")
 minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 
 # %% [markdown] incident
-# ## The incident
+# ## A validation accuracy that fell in a cleanup
 #
 # > *Tuesday, 15:30.* "Since last week's cleanup the digit reader gets {88 % = ill_accuracy} on validation, with a loss of {0.47 = ill_loss}. It used to get {94 % = well_accuracy}. It
-# > looks like overfitting, so I raised dropout from `0.4` to `0.6`: now it gets {76 % = more_dropout}. The review is on Thursday."
+# > looks like overfitting, so I raised dropout from `0.4` to `0.6`: now it gets {76 % = more_dropout}."
 #
-# The program reads small pictures of digits: two convolutions, each with BatchNorm, then dropout and a linear head. It trains for
-# {180 = length} steps and then evaluates {287 = held} validation pictures once.
+# The program reads digits: two convolutions, each with BatchNorm, then dropout and a linear head. After {180 = length} steps it evaluates {287 = held}
+# validation pictures once.
 
 # %% [predict] thrice
 # You take the weights of the incident and evaluate them three times: the same pictures, in the same order. What do the three
@@ -59,14 +50,7 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # (x) Apart by a few points
 #     Some layer draws random numbers in an evaluation, where none should be drawn. Which one?
 # ( ) Apart by twenty points
-#     A difference of that size would need a model that guesses. This one is wrong in one picture of eight.
-
-# %% [markdown] live-text
-# ## Watch it
-#
-# The cell below trains a **healthy twin**, the same program without the fault, and then the incident. Look at two things: at which step the
-# training curves part, and how far apart the two validation points at the end are. The last line of the table after it counts what the
-# eye may miss.
+#     That would need a model that guesses. This one is wrong in one picture of eight.
 
 # %% live
 incident = lab.case("09/incident")
@@ -74,44 +58,39 @@ view = lab.live(incident, explain=False)
 
 # %% numbers
 trace, healthy = view.result.trace, view.healthy.trace
-raised = bugzoo.Scenario(incident.program, incident.faults, {"dropout": 0.6}, device=device).run().trace
-print("              last 20 training losses   validation loss   validation accuracy")
-for name, one in (("incident", trace), ("healthy twin", healthy), ("dropout 0.6", raised)):
-    print(f"{name:12}   {one.loss[-20:].mean():22.3f}   {one.metrics['loss']:15.3f}   {one.metrics['accuracy']:19.3f}")
-print("incident and twin, training losses that differ:", int((trace.loss != healthy.loss).sum()), "of", len(trace.loss))
+print("training losses that differ between the two:", int((trace.loss != healthy.loss).sum()), "of", len(trace.loss))
+for name, run in (("incident", trace), ("healthy twin", healthy)):
+    print(f"{name:12}   validation loss {run.metrics['loss']:.3f}   accuracy {run.metrics['accuracy']:.3f}")
 
 # %% [proof] numbers-proof
 length, ill_accuracy, ill_loss = len(trace.loss), trace.metrics["accuracy"], trace.metrics["loss"]
 well_accuracy, well_loss = healthy.metrics["accuracy"], healthy.metrics["loss"]
-more_dropout = raised.metrics["accuracy"]
 equal_there = bool((trace.loss == healthy.loss).all()) or device != "cpu"  # what the text says of a CPU
 near = abs(trace.loss[-20:].mean() - healthy.loss[-20:].mean()) < 0.05
-assert equal_there and near and ill_loss > well_loss + 0.05 and more_dropout < ill_accuracy - 0.05
+assert equal_there and near and ill_loss > well_loss + 0.05
+
+# %% [measured] more-dropout
+raised = bugzoo.Scenario(incident.program, incident.faults, {"dropout": 0.6}, device=device).run().trace
+more_dropout = raised.metrics["accuracy"]
+assert more_dropout < trace.metrics["accuracy"] - 0.05
 
 # %% [folded] numbers-read
 # After the run: the training is innocent
 #
-# On a CPU, the losses of all {180 = length} steps are {the same to the last bit = equal_there}: in the plot the twin's line is exactly behind the incident's. So the weights are the same,
-# too. On a GPU two trainings differ slightly. Two such models should not get scores so far apart. So it is not overfitting: the fault is in the
-# evaluation.
+# On a CPU, the losses of all {180 = length} steps are {the same to the last bit = equal_there}: the weights are the same, too. So the fault is in the evaluation.
 
 # %% [markdown] steady-text
 # ## Ask twice
 #
-# The cheapest test of an evaluation: pass one batch through the model several times, and compare the answers.
-#
-# **Write it:** the largest difference between any two answers, over all numbers of the output. Take the model as it is: its mode and the state of the
-# random generator are part of what you test.
+# The cheapest test of an evaluation: pass one batch through the model several times. **Write it:** the largest difference between any
+# two answers, with the model as it is: its mode and the random generator are part of the test.
 
 
 # %% [task] steady
 def steady(model, x, times):
     """Largest difference between any two of `times` answers to x: a float, 0.0 where all are equal."""
-    ...  # your code
-
-
-# %% try-steady
-steady = lab.try_out("09/steady", steady)
+    with torch.no_grad():
+        ...  # your code
 
 
 # %% [solution] steady
@@ -119,7 +98,7 @@ def steady(model, x, times):
     """Largest difference between any two of `times` answers to x: a float, 0.0 where all are equal."""
     with torch.no_grad():
         answers = torch.stack([model(x) for _ in range(times)])
-    return (answers.amax(0) - answers.amin(0)).max().item()
+        return (answers.amax(0) - answers.amin(0)).max().item()
 
 
 # %% [judge] steady
@@ -164,14 +143,10 @@ def judge(answer):
         model = Says(*numbers).train()
         gave = answer(model, x, 3)
         said = ", ".join(f"{one:g}" for one in numbers)
-        yield number(gave) == wanted, f"answers that hold {said}: difference {wanted}, yours says {gave}", hint
-        yield model.calls == 3, f"    times=3: 3 answers, yours asked for {model.calls}", "`times` says how often."
+        yield f"answers that hold {said}: the difference", float(wanted), number(gave), hint
+        yield "    times=3: answers asked for", 3, model.calls, "`times` says how often."
         kept = all(model.was_training) and model.training
-        yield (
-            kept,
-            f"    the mode stays as it was: True, yours {kept}",
-            "A model that is set to eval mode shows nothing.",
-        )
+        yield "    the mode stays as it was", True, kept, "A model that is set to eval mode shows nothing."
     torch.manual_seed(3)
     found = number(answer(Draws().train(), x, 4)) or 0.0
     yield (
@@ -222,46 +197,19 @@ LAZY = {
 
 
 # %% thrice-run
-# the incident again, paused between its last step and its evaluation; `trained` is the model as the evaluation finds it
-def paused_at(scenario, step):
-    """A live run, paused after this step; `.objects` are the program's variables."""
-    run = lab.LiveView(scenario, pause_at=step, show_twin=False).start()
-    run.wait_pause()
-    return run
-
-
-run = paused_at(incident, len(trace.loss))
-program = dict(run.objects)
-run.stop()
-trained, normalize = copy.deepcopy(program["model"]), program["normalise"]
-pictures, digits = (one.to(device) for one in program["validation_loader"].dataset.tensors)
-
-
-def answers(model, pictures, rows=32):
-    """Logits from the model in its present mode, `rows` pictures at a time, under no_grad."""
-    with torch.no_grad():
-        return torch.cat([model(normalize(part)) for part in pictures.split(rows)])
-
-
-def accuracy(logits, digits=digits):
-    return (logits.argmax(-1) == digits).float().mean().item()
-
-
+trained = modes.Trained(incident, len(trace.loss))  # paused between the last step and the evaluation
 torch.manual_seed(0)
-batch = normalize(pictures[:32])
-rows_shown = {}
-for name, model in (("incident", trained), ("after eval()", copy.deepcopy(trained).eval())):
-    three = [accuracy(answers(copy.deepcopy(model), pictures)) for _ in range(3)]
-    rows_shown[name] = "  ".join(f"{one:.3f}" for one in three)
-    apart = steady(copy.deepcopy(model), batch, 3)
-    print(f"{name:12}   three accuracies {rows_shown[name]}   largest difference of a logit {apart:.2f}")
-thrice.reveal(rows_shown["incident"])
+for name, model in (("incident", trained.copy()), ("after eval()", trained.copy().eval())):
+    three = [trained.accuracy(model) for _ in range(3)]
+    apart = steady(model, trained.first_batch(), 3)
+    print(f"{name:12}", *(f"{share:.3f}" for share in three), f"  largest difference of a logit {apart:.2f}")
+thrice.reveal()
 
 # %% [proof] thrice-proof
-held = len(digits)
+held = len(trained.digits)
 assert len(set(three)) == 1 and abs(three[0] - well_accuracy) * held < 3.5
 torch.manual_seed(1)
-fifty = [accuracy(answers(copy.deepcopy(trained), pictures)) for _ in range(50)]
+fifty = [trained.accuracy(trained.copy()) for _ in range(50)]
 assert max(fifty) - min(fifty) > 0.02 and max(fifty) < well_accuracy - 0.01
 
 # %% [predict] spread
@@ -269,49 +217,33 @@ assert max(fifty) - min(fifty) > 0.02 and max(fifty) < well_accuracy - 0.01
 # batches. Which kind makes the accuracy vary?
 #
 # (x) Dropout, and BatchNorm not at all
-#     BatchNorm computes mean and variance of the batch. The same batch gives the same ones, so asking twice cannot see it.
+#     The same batch gives the same mean and variance, so asking twice cannot see it.
 # ( ) BatchNorm, as batch statistics are noisy
-#     They are noisy from batch to batch. But each evaluation has the same batches, so it has the same statistics.
+#     Each evaluation has the same batches, so it has the same statistics.
 # ( ) Both of them, and dropout the more
-#     Dropout draws a new mask in each pass. BatchNorm draws nothing: the same batch gives the same answer.
+#     BatchNorm draws nothing: the same batch gives the same answer.
 
 # %% [markdown] spread-text
-# ## Which layer does what
+# ## Dropout, BatchNorm, and the order of the pictures
 #
-# `model.train()` and `model.eval()` set one attribute, `training`, in the module and in all modules inside it. So the mode can be set for
-# each layer. The second column shows what varies. The last one has the same pictures, sorted by digit.
-
+# `model.train()` and `model.eval()` set the attribute `training` of the module and of all modules inside it. So each layer has a mode.
+# The last column has the same pictures, sorted by digit.
 
 # %% spread-run
-def in_modes(dropout, norm):
-    """A copy of the trained model in eval mode, with dropout or BatchNorm in train mode."""
-    model = copy.deepcopy(trained).eval()
-    for layer in model.modules():
-        if isinstance(layer, nn.Dropout):
-            layer.train(dropout)
-        if isinstance(layer, nn.BatchNorm2d):
-            layer.train(norm)
-    return model
-
-
-by_digit = digits.argsort()
-torch.manual_seed(0)  # so your means are those in the text
-print("in train mode   mean accuracy   lowest to highest   sorted by digit")
+torch.manual_seed(0)  # as the text
 table = {}
-for name, modes in {"nothing": (0, 0), "dropout": (1, 0), "BatchNorm": (0, 1), "both": (1, 1)}.items():
-    model = in_modes(*map(bool, modes))
-    found = [accuracy(answers(model, pictures)) for _ in range(20)]
-    in_rows = accuracy(answers(model, pictures[by_digit]), digits[by_digit])
-    table[name] = min(found), sum(found) / len(found), max(found), in_rows
-    print(f"{name:13} {table[name][1]:15.3f}      {min(found):.3f} to {max(found):.3f} {in_rows:17.3f}")
-plus, cost = (round((table["BatchNorm"][column] - table["nothing"][column]) * len(digits)) for column in (1, 3))
-print(f"BatchNorm in train mode, sorted by digit: {cost:+d} of {len(digits)} pictures; in random order: {plus:+d}")
-spread.reveal(" and ".join(f"{name} {table[name][0]:.3f} to {table[name][2]:.3f}" for name in ("dropout", "BatchNorm")))
+for name, pair in {"nothing": (0, 0), "dropout": (1, 0), "BatchNorm": (0, 1), "both": (1, 1)}.items():
+    model = trained.in_modes(*map(bool, pair))
+    shares, in_rows = [trained.accuracy(model) for _ in range(20)], trained.accuracy(model, trained.sorted)
+    table[name] = min(shares), sum(shares) / 20, max(shares), in_rows
+    print(f"{name:10} in train mode: {min(shares):.3f} to {max(shares):.3f}   sorted by digit {in_rows:.3f}")
+spread.reveal()
 
 # %% [proof] spread-proof
 import numpy as np
 
-norm_accuracy, norm_sorted, norm_cost, norm_plus = table["BatchNorm"][1], table["BatchNorm"][3], -cost, plus
+norm_plus, norm_cost = (round((table["BatchNorm"][at] - table["nothing"][at]) * held) for at in (1, 3))
+norm_sorted, norm_cost = table["BatchNorm"][3], -norm_cost
 drop_low, drop_mean, drop_high = table["dropout"][:3]
 drop_points, mean_of_twenty = 100 * (table["nothing"][1] - drop_mean), table["both"][1]
 one_number = table["BatchNorm"][0] == table["BatchNorm"][2]
@@ -319,58 +251,40 @@ assert one_number and drop_high - drop_low > 0.02 and drop_mean < well_accuracy 
 assert norm_cost > 15 and abs(norm_plus) < 7 and mean_of_twenty < well_accuracy - 0.03
 
 # %% [measured] five-seeds
-
-
-def differences(seed):
-    """Pictures that BatchNorm in train mode gets right more than eval mode: (in random order, sorted by digit)."""
-    names = bugzoo.Scenario(incident.program, seed=seed, device=device).run().trace.live.namespace
-    model, (inputs, targets) = names["model"].eval(), names["validation_loader"].dataset.tensors
-    inputs, targets = names["normalise"](inputs).to(device), targets.to(device)
-
-    def right(order):
-        with torch.no_grad():
-            logits = torch.cat([model(part) for part in inputs[order].split(32)])
-        return int((logits.argmax(-1) == targets[order]).sum())
-
-    in_eval_mode = right(slice(None))
-    model.norm1.train()
-    model.norm2.train()
-    return right(slice(None)) - in_eval_mode, right(targets.argsort()) - in_eval_mode
-
-
-with_seeds = [differences(seed) for seed in range(5)]
-either_way = min(one for one, _ in with_seeds) < 0 < max(one for one, _ in with_seeds)
+with_seeds = []
+for seed in range(5):
+    seeded = modes.Trained(bugzoo.Scenario(incident.program, seed=seed, device=device), len(trace.loss))
+    in_train, in_eval = seeded.in_modes(dropout=False, norm=True), seeded.in_modes(dropout=False, norm=False)
+    mixed, ordered = (
+        seeded.accuracy(in_train, order) - seeded.accuracy(in_eval, order) for order in (slice(None), seeded.sorted)
+    )
+    with_seeds.append((round(mixed * len(seeded.digits)), round(ordered * len(seeded.digits))))
+either_way = min(mixed for mixed, _ in with_seeds) < 0 < max(mixed for mixed, _ in with_seeds)
 each_time = max(ordered for _, ordered in with_seeds) < -15
 assert either_way and each_time, with_seeds
 
 # %% [folded] spread-read
-# After the run: two mechanisms, and asking twice sees one
+# After the run: asking twice sees one of two mechanisms
 #
-# Dropout makes the whole spread, and costs {9 = drop_points} points on average. BatchNorm in train mode gives {one number = one_number}, however often you ask. If the
-# pictures come sorted, this number is {85.0 % = norm_sorted}: it costs {25 = norm_cost} of {287 = held} pictures, and asking twice does not see it.
-#
-# In random order it gets {2 = norm_plus} pictures of {287 = held} more than eval mode. People often say: batch statistics make validation noisy. Within one order they do not.
-# On a CPU, with five seeds, it gets {sometimes more, sometimes fewer = either_way}. Sorted pictures cost {more than fifteen = each_time} each time.
+# Dropout makes the whole spread, and costs {9 = drop_points} points on average. BatchNorm in train mode gives {one number = one_number}, however often you ask, although
+# people say that it makes validation noisy. With sorted pictures this number is {85.0 % = norm_sorted}: it costs {25 = norm_cost} of {287 = held} pictures, and asking twice does
+# not see it. In random order, with five seeds, it gets {sometimes more, sometimes fewer = either_way} than eval mode; sorted pictures cost {more than fifteen = each_time} each time.
 
 # %% [draw] rows
-# Only BatchNorm is in train mode, and the pictures come sorted by digit. Draw the accuracy for batches of 1, 16 and 256 pictures.
+# Only BatchNorm is in train mode, and the pictures come sorted by digit. Draw the accuracy over the size of the batches.
 #
-# pictures in a batch: 1, 16, 256, log
+# pictures: 1, 4, 16, 64, 256, log
 # accuracy: 0.5 to 1
 
-
 # %% rows-run
-sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-model, found = in_modes(False, True), {}
-for name, order in {"sorted by digit": by_digit, "in random order": slice(None)}.items():
-    found[name] = [accuracy(answers(model, pictures[order], size), digits[order]) for size in sizes]
-    print(f"{name:16}", "  ".join(f"{size}: {value:.3f}" for size, value in zip(sizes, found[name], strict=True)))
-rows.reveal({name: (sizes, values) for name, values in found.items()})
+orders = {"sorted by digit": trained.sorted, "in random order": slice(None)}
+curves = {name: (modes.SIZES, trained.by_size(order)) for name, order in orders.items()}
+rows.reveal(curves, reference={"eval mode": three[0]})
 
 # %% [proof] rows-proof
-at = {name: dict(zip(sizes, values, strict=True)) for name, values in found.items()}
+at = {name: dict(zip(*curve, strict=True)) for name, curve in curves.items()}
 sorted_16, alone, mixed_16 = at["sorted by digit"][16], at["sorted by digit"][1], at["in random order"][16]
-eval_sorted = accuracy(answers(in_modes(False, False), pictures[by_digit], 16), digits[by_digit])
+eval_sorted = trained.accuracy(trained.in_modes(dropout=False, norm=False), trained.sorted, 16)
 order_free = abs(eval_sorted - three[0]) * held < 1.5
 assert sorted_16 < mixed_16 - 0.1 and alone < mixed_16 - 0.05 and order_free
 
@@ -378,47 +292,29 @@ assert sorted_16 < mixed_16 - 0.1 and alone < mixed_16 - 0.05 and order_free
 # After the run: an answer depends on its neighbors
 #
 # With 16 pictures of one or two digits in a batch, the accuracy is {75.6 % = sorted_16}; the same pictures in random order give {94.4 % = mixed_16}. BatchNorm subtracts
-# the mean of the batch. In a batch of threes it subtracts what makes a three. In eval mode the order {does not matter = order_free}.
-#
-# One picture at a time gives {79.8 % = alone}. A test with large mixed batches does not show it, and a phone sends one picture. So there is
-# a second test: **is a sample's answer the same alone and next to other samples?**
-
-# %% [check] layers
-# What does each layer's output depend on, apart from the sample itself and the weights?
-#
-# `nn.Dropout` in train mode -> on random numbers
-# `nn.BatchNorm2d` in train mode -> on the other samples of the batch
-# `nn.BatchNorm2d` in eval mode -> on the batches seen in train mode
-# `nn.LayerNorm` in train mode -> on nothing else
-#     LayerNorm and GroupNorm normalize within one sample, so they compute the same in both modes.
+# the mean of the batch: in a batch of threes, what makes a three. One picture at a time, as a phone sends it, gives {79.8 % = alone}. In eval mode the order
+# {does not matter = order_free}, and LayerNorm, which normalizes within one sample, never minds. So ask: **is a sample's answer the same alone and next to
+# others?**
 
 # %% [markdown] mode-text
 # ## Which layers are in train mode?
 #
-# `model.training` is the flag of the outermost module. A model in eval mode can hold a dropout layer in train mode, and the other way
-# round. The flag has nothing to do with `requires_grad`: a frozen layer drops units, too.
-#
-# **Write it:** the names of all layers of the kinds in `MODE_LAYERS` that are in train mode.
+# `model.training` is the flag of the outermost module only, and it has nothing to do with `requires_grad`: a frozen layer drops units, too.
+# **Write it:** the names of all layers of these kinds that are in train mode.
+
 
 # %% [task] in_train_mode
-MODE_LAYERS = (nn.Dropout, nn.Dropout2d, nn.BatchNorm1d, nn.BatchNorm2d)
-
-
 def in_train_mode(model):
     """Names of the dropout and BatchNorm layers of the model that are in train mode, in the model's order."""
+    kinds = (nn.Dropout, nn.Dropout2d, nn.BatchNorm1d, nn.BatchNorm2d)
     ...  # your code; model.named_modules() gives names and modules
 
 
-# %% try-in-train-mode
-in_train_mode = lab.try_out("09/in_train_mode", in_train_mode)
-
 # %% [solution] in_train_mode
-MODE_LAYERS = (nn.Dropout, nn.Dropout2d, nn.BatchNorm1d, nn.BatchNorm2d)
-
-
 def in_train_mode(model):
     """Names of the dropout and BatchNorm layers of the model that are in train mode, in the model's order."""
-    return [name for name, layer in model.named_modules() if isinstance(layer, MODE_LAYERS) and layer.training]
+    kinds = (nn.Dropout, nn.Dropout2d, nn.BatchNorm1d, nn.BatchNorm2d)
+    return [name for name, layer in model.named_modules() if isinstance(layer, kinds) and layer.training]
 
 
 # %% [judge] in_train_mode
@@ -462,7 +358,7 @@ def judge(answer):
         change(model)
         gave = answer(model)
         gave = list(gave) if isinstance(gave, list | tuple) else gave
-        yield gave == wanted, f"{what}: {wanted}, yours says {gave}", hint
+        yield what, wanted, gave, hint
 
 
 def by_loop(model):
@@ -497,52 +393,39 @@ LAZY = {
     "every module": lambda model: [name for name, one in model.named_modules() if one.training and name],
 }  # fmt: skip
 
+
 # %% [predict] which_number
-# You will see the finished run in a view that counts forward passes by mode. Which one number shows this fault at a glance?
+# Dropout that is too strong gives low and noisy numbers as well. Which number of the view `modes` tells a missing `eval()` from it?
 #
 # ( ) How far train mode and eval mode are apart
 #     They are about as far apart in the healthy twin. Dropout is meant to change the output.
 # ( ) How many training passes ran in eval mode
 #     That is the mirror image of this bug. Here the training ran as it should.
 # ( ) How far two passes in eval mode are apart
-#     They are equal, to the last bit. This number would show dropout that eval mode does not reach.
+#     This number would show dropout that eval mode does not reach.
 # (x) How many evaluation passes ran in train mode
-#     A pass without gradients belongs to an evaluation. Here each of them ran in train mode, and in the twin not one.
+#     Here each of them ran in train mode, and in the twin not one.
 
 # %% [markdown] look-text
-# ## Look at it
+# ## A view counts passes by mode
 #
-# Your function looks at one moment: here at the model as the evaluation finds it. The view `{view = modes}` looks at a whole run. It counts
-# {label = modes.evaluations}, and those of them in train mode. First the incident, then the healthy twin.
+# Your function looks at one moment. The view `{view = modes}` counts {label = modes.evaluations} of a whole run.
 
 # %% look
-print("before the evaluation, in train mode:", ", ".join(in_train_mode(trained)))
-well_run = incident.healthy().run()
-looks = {}
-for name, run in (("incident", view.result), ("healthy twin", well_run)):
-    print(f"--- {name}")
-    looks[name] = lab.look("modes", run)
+print("before the evaluation, in train mode:", ", ".join(in_train_mode(trained.model)))
+looks = lab.look("modes", view.result, beside=incident.healthy().run())
 which_number.reveal()
 
 # %% [proof] look-proof
-row, far = (
-    "{label = modes.eval_in_train_mode}",
-    "{label = modes.between_modes}",
-)
-passes = looks["incident"]["{label = modes.evaluations}"]
-all_in_train = looks["incident"][row] == passes and looks["healthy twin"][row] == 0
-as_far = abs(looks["incident"][far] - looks["healthy twin"][far]) < 0.05
-assert as_far and all_in_train
-assert looks["incident"]["{label = modes.apart_in_eval}"] == 0
+passes = looks["{label = modes.evaluations}"]
+all_in_train = looks["{label = modes.eval_in_train_mode}"] == passes
+assert all_in_train and looks["{label = modes.apart_in_eval}"] == 0
 
 # %% [folded] look-read
 # After the run: nine passes in the wrong mode
 #
-# An evaluation has {9 = passes} batches. In the incident {all of them ran in train mode = all_in_train}, and in the twin none. The distance between the modes is {about the same in both = as_far}:
-# it says what the model is, not what the program did.
-#
-# It happens in public. A benchmark for CLIP models got other numbers than the models' own evaluation. One model came with dropout switched on, and
-# the benchmark never called `eval()`. Numbers of models with BatchNorm may have been wrong, too
+# An evaluation has {9 = passes} batches, and in the incident {all of them ran in train mode = all_in_train}. It happens in public: a benchmark for CLIP models never called
+# `eval()`, and one model came with dropout switched on
 # ([LAION-AI/CLIP_benchmark, issue 73](https://github.com/LAION-AI/CLIP_benchmark/issues/73)).
 
 # %% [predict] repaired
@@ -550,110 +433,44 @@ assert looks["incident"]["{label = modes.apart_in_eval}"] == 0
 # pictures will it get right?
 #
 # ( ) Halfway between incident and twin
-#     That would need damage in the running averages. No evaluation has moved them yet.
+#     No evaluation has moved the running averages yet.
 # (x) As many as the twin, give or take three
-#     The training was never touched. On a CPU the two are {equal to the last bit = mended_equal}. On a GPU two trainings differ slightly.
+#     The training was never touched. On a CPU the two are {equal to the last bit = mended_equal}.
 # ( ) About {88 % = ill_accuracy} of them, as before
 #     That would need damage in the weights. They are the twin's.
 
 # %% [markdown] repair-text
 # ## Repair the running program
-#
-# `view.objects` are the variables of the paused program.
 
 # %% repair
 view = lab.live(incident, pause_at=len(trace.loss), explain=False)
 view.wait_pause()
-model = view.objects["model"]
-print("in train mode before:", in_train_mode(model))
-model.eval()
-print("in train mode after: ", in_train_mode(model))
+view.objects["model"].eval()  # a variable of the paused program
 view.mark(len(trace.loss), "eval mode")
 view.resume()
 
 # %% repair-numbers
 mended = view.result.trace.metrics
-for name, metrics in (("repaired", mended), ("healthy twin", healthy.metrics)):
-    print(f"{name:12}   accuracy {metrics['accuracy']:.6f}   loss {metrics['loss']:.6f}")
-right = [round(metrics["accuracy"] * len(digits)) for metrics in (mended, healthy.metrics)]
-repaired.reveal(f"{right[0]} of {len(digits)}, the twin {right[1]}")
+right = [round(metrics["accuracy"] * len(trained.digits)) for metrics in (mended, healthy.metrics)]
+repaired.reveal(f"{right[0]} of {len(trained.digits)}, the twin {right[1]}")
 print(incident.diff())
 
 # %% [proof] repair-proof
 mended_equal = mended == healthy.metrics or device != "cpu"  # what the text says of a CPU
-assert mended_equal and abs(right[0] - right[1]) <= 3 and in_train_mode(trained) == ["norm1", "norm2", "dropout"]
+assert mended_equal and abs(right[0] - right[1]) <= 3 and in_train_mode(trained.model) == ["norm1", "norm2", "dropout"]
 
 # %% [check] which_test
 # Another team evaluates one checkpoint twice. It gets 60 of 100 right, then 89. The model has `dropout=0.3`. Which test tells a missing
 # `eval()` from validation data that change?
 #
 # ( ) Set a seed before each evaluation, and compare the two numbers
-#     the seed fixes the masks of dropout, and the shuffling of a loader as well. Both causes disappear, and the number stays wrong.
+#     the seed fixes masks and shuffling. Both causes disappear, and the number stays wrong.
 # (x) Pass one fixed batch through the model twice, and compare the outputs
 #     yes. The data cannot change now. If the outputs differ, the model draws random numbers.
 # ( ) Evaluate ten times, and report the mean together with its error
 #     the mean is precise and wrong. In this lesson's incident the mean of twenty is {0.860 = mean_of_twenty}, and eval mode gives {0.937 = well_accuracy}.
 
-# %% [markdown] forgot-text
-# ## The other switch
-#
-# Most evaluations have two lines, `model.eval()` and `with torch.no_grad():`. They are often taken for one thing.
-
-# %% [predict] forgot
-# The model is in eval mode, and the evaluation runs without `no_grad()`. What is different from an evaluation with both?
-#
-# ( ) Its accuracy: dropout is active again
-#     Dropout follows the layer's flag. `no_grad()` does not touch it.
-# (x) Its memory: each batch keeps a graph
-#     Autograd records what a backward pass would need. The accuracy is the same.
-# ( ) The weights: they get its gradients
-#     A gradient needs a call of `backward()`, and an evaluation has none.
-# ( ) Nothing: eval mode records no graph
-#     The mode is a flag of layers. Autograd does not read it.
-
-# %% figure
-from bugzoo.plots import evaluation_spread
-
-ways, graphs = {}, {}
-for mode in ("eval mode", "train mode"):
-    for grad in ("with no_grad()", "without no_grad()"):
-        name, model = f"{mode}, {grad}", copy.deepcopy(trained).train(mode == "train mode")
-        with torch.set_grad_enabled(grad == "without no_grad()"):
-            logits = [torch.cat([model(normalize(part)) for part in pictures.split(32)]) for _ in range(20)]
-        ways[name], graphs[name] = [accuracy(one) for one in logits], logits[0].grad_fn is not None
-        print(f"{name:29}  accuracy {min(ways[name]):.3f} to {max(ways[name]):.3f}   keeps a graph: {graphs[name]}")
-lab.picture(evaluation_spread.picture(ways))
-kept = {grad: graphs[f"eval mode, {grad} no_grad()"] for grad in ("with", "without")}
-forgot.reveal(f"keeps a graph with no_grad(): {kept['with']}, without: {kept['without']}")
-
-# %% [proof] figure-proof
-both_eval = ways["eval mode, with no_grad()"] + ways["eval mode, without no_grad()"]
-same_number = len(set(both_eval)) == 1
-graph_where = all(kept == ("without" in name) for name, kept in graphs.items())
-assert same_number and graph_where and min(len(set(values)) for name, values in ways.items() if "train" in name) > 3
-
-# %% [folded] figure-read
-# After the run: the mode and the graph are independent
-#
-# Eval mode gives {one number = same_number}, with or without a graph. Without `no_grad()` the logits keep a graph {in both modes = graph_where}, and with it the tensors of each
-# layer. A loop that collects loss tensors keeps the graphs of all its batches. You need both lines, for two different reasons.
-
-# %% [check] switches
-# Four lines that stand before an evaluation. What does each of them do to it?
-#
-# `model.eval()` -> Dropout passes everything on
-# `torch.no_grad()` -> No graph is recorded
-# `torch.manual_seed(0)` -> Dropout draws the same masks each time
-# `optimizer.zero_grad()` -> Nothing changes in it
-#     A seed makes a wrong number repeatable. zero_grad() clears what an earlier backward() has left.
-
-# %% [markdown] changed-text
-# ## Does an evaluation change the model?
-#
-# A course says of a missing `eval()`: the validation loss is too high, and noisy. Measured here: {0.47 = ill_loss} instead of {0.39 = well_loss}, and another number each
-# time. So that holds. People also say: only the number is wrong, and the model is not touched, as the evaluation runs under `no_grad()`.
-
-# %% [predict] changed
+# %% [predict] changed tags=["how-sure"]
 # `state_dict()` of this model has {16 = tensors} tensors: weights, biases and the buffers of BatchNorm. How many of them does one
 # evaluation in train mode change, under `no_grad()`?
 #
@@ -665,100 +482,89 @@ assert same_number and graph_where and min(len(set(values)) for name, values in 
 #     Running mean and running variance of two layers. Each layer also counts its batches.
 # (~) 2
 #     Each of the two BatchNorm layers has three buffers.
-# (~) 10
-#     Weight and bias of BatchNorm are parameters. Only an optimizer moves them.
 # (~) 16
 #     Weights move in `optimizer.step()`, and an evaluation has no step.
 # (~) else
 #     Look at the buffers of BatchNorm: two layers, three buffers each.
 
+# %% [markdown] changed-text
+# ## Does an evaluation change the model?
+#
+# A course says of a missing `eval()`: the validation loss is too high, and noisy. That holds: {0.47 = ill_loss} instead of {0.39 = well_loss}. People also say: the model
+# is not touched.
+
 # %% changed-run
-asked = copy.deepcopy(trained)
-answers(asked, pictures)
-after = asked.state_dict()
-names = [name for name, tensor in trained.state_dict().items() if not torch.equal(tensor, after[name])]
-print(len(names), "of", len(after), "changed:", ", ".join(names))
+asked = trained.copy()
+trained.accuracy(asked)
+before, after = trained.model.state_dict(), asked.state_dict()
+print("changed:", ", ".join(name for name in after if not torch.equal(before[name], after[name])))
 changed.reveal()
 
 # %% [proof] changed-proof
+names = [name for name in after if not torch.equal(before[name], after[name])]
 changed_count, tensors = len(names), len(after)
-assert not set(names) & {name for name, _ in trained.named_parameters()}
+assert not set(names) & {name for name, _ in trained.model.named_parameters()}
 
-# %% [predict] which_pass
-# You pass pictures through a copy of this model in train mode, under `no_grad()` and without labels. Then you evaluate it with `eval()` on the
-# validation pictures. Which pass moves the accuracy most?
+# %% [predict] which_pass tags=["how-sure"]
+# You pass pictures through a copy of this model in train mode, under `no_grad()`. Then you evaluate it with `eval()`. Which pass moves the
+# accuracy most?
 #
 # ( ) None: no weight has moved
 #     Eval mode normalizes with the running averages, and these have moved.
 # ( ) One over the validation pictures
-#     These are the pictures of the evaluation. But their averages are close to those of the training pictures.
+#     Their averages are close to those of the training pictures.
 # (x) One over black pictures
-#     The averages now are those of black pictures, and eval mode normalizes every picture with them.
+#     Eval mode now normalizes every picture with the averages of black ones.
 # ( ) One over the training pictures
 #     The averages come from these pictures, moved by up to a pixel. They change little.
 
 # %% better-run
-train_pictures = program["images"][program["train"]].to(device)
-print("one pass in train mode over   accuracy with eval()   difference")
-passed = {}
-for name, shown in {
-    "nothing": [], "black pictures": torch.zeros_like(train_pictures),
-    "validation pictures": pictures, "training pictures": train_pictures,
-}.items():  # fmt: skip
-    model = copy.deepcopy(trained)
-    if len(shown):
-        answers(model, shown)
-    passed[name] = accuracy(answers(model.eval(), pictures))
-    moved = round((passed[name] - passed["nothing"]) * len(digits))
-    print(f"{name:27} {passed[name]:22.3f}   {moved:+d} of {len(digits)} pictures")
-which_pass.reveal(f"black pictures, {passed['black pictures']:.3f} instead of {passed['nothing']:.3f}")
+accuracies = trained.after_a_pass()
+which_pass.reveal(f"black pictures, {accuracies['black pictures']:.3f} instead of {accuracies['nothing']:.3f}")
 
 # %% [proof] better-proof
-moves = {name: round((value - passed["nothing"]) * held) for name, value in passed.items()}
-black_count, black_cost = len(train_pictures), -moves["black pictures"]
+moves = {name: round((value - accuracies["nothing"]) * held) for name, value in accuracies.items()}
+black_count, black_cost = len(trained.training), -moves["black pictures"]
 leaked_plus, train_plus = moves["validation pictures"], moves["training pictures"]
 assert black_cost > 30 and max(abs(leaked_plus), abs(train_plus)) < black_cost / 3
 
 # %% [folded] better-read
 # After the run: the pass trained the averages
 #
-# One pass over {1150 = black_count} black pictures, as from a covered camera, costs {110 = black_cost} of {287 = held} pictures. No weight has moved. So the model **is** touched: the pictures of
-# an evaluation in train mode decide how it normalizes all later ones. A checkpoint saves these averages, too.
-#
-# A pass over the validation pictures gives {2 = leaked_plus} pictures of {287 = held} more, and one over the training pictures {2 = train_plus}. These are too few to count. A higher number does
-# not say that all is well.
+# One pass over {1150 = black_count} black pictures, as from a covered camera, costs {110 = black_cost} of {287 = held} pictures. No weight has moved, and the model **is** touched: the pictures of an
+# evaluation in train mode decide how it normalizes all later ones. ({2 = leaked_plus} and {2 = train_plus} pictures more, after the other passes, are too few to count.)
 
 # %% [markdown] evaluate-text
 # ## An evaluation that leaves no trace
 #
-# Many scripts call `eval()` before and `train()` after. But `train()` sets *every* layer to train mode, also a BatchNorm that was in eval mode on
-# purpose. Put back what you found.
-#
-# **Write it:** the share of samples that are right. The last batch may be shorter. Modes, buffers and gradients stay as they are.
+# Many scripts call `train()` after an evaluation. But it sets *every* layer to train mode, also a BatchNorm that was in eval mode on purpose.
+# **Write it:** the share of samples that are right; modes, [buffers](glossary.ipynb#buffer) and gradients stay as they are.
 
 
 # %% [task] evaluate
 def evaluate(model, loader):
     """Accuracy in eval mode over all samples of (inputs, targets) batches; the model is left as it was found."""
-    ...  # your code
-
-
-# %% try-evaluate
-evaluate = lab.try_out("09/evaluate", evaluate)
+    correct = total = 0
+    for inputs, targets in loader:
+        correct += (model(inputs).argmax(-1) == targets).sum().item()
+        total += len(targets)
+    return correct / total  # your code: it is right, and it leaves traces
 
 
 # %% [solution] evaluate
 def evaluate(model, loader):
     """Accuracy in eval mode over all samples of (inputs, targets) batches; the model is left as it was found."""
     modes = {module: module.training for module in model.modules()}
-    model.eval()
     correct = total = 0
-    with torch.no_grad():
-        for inputs, targets in loader:
-            correct += (model(inputs).argmax(-1) == targets).sum().item()
-            total += len(targets)
-    for module, mode in modes.items():
-        module.training = mode
+    try:
+        model.eval()
+        with torch.no_grad():
+            for inputs, targets in loader:
+                correct += (model(inputs).argmax(-1) == targets).sum().item()
+                total += len(targets)
+    finally:
+        for module, mode in modes.items():
+            module.training = mode
     return correct / total
 
 
@@ -809,32 +615,21 @@ def judge(answer):
         RECORDED.clear()
         gave = answer(model, loader)
         number = float(gave) if isinstance(gave, int | float) or hasattr(gave, "item") else float("nan")
-        shown = f"{number:.3f}" if number == number else gave
+        right = abs(number - wanted) < 1e-6
         yield (
-            abs(number - wanted) < 1e-6,
-            f"{what}: 18 of 22 samples in batches of 10, 10 and 2 are {wanted:.3f}, yours says {shown}",
-            "Count right samples and all samples. The mean of batch accuracies gives a short batch too much weight.",
-        )
-        graph = any(RECORDED)
-        yield not graph, f"    autograd records the evaluation: False, yours {graph}", "eval() does not stop autograd."
-        now = [one.training for one in model.modules()]
+            f"{what}: 18 of 22 samples in batches of 10, 10 and 2", f"{wanted:.3f}", f"{wanted if right else number:.3f}",
+            "Ask in eval mode. Count right samples and all samples: a mean of batches gives a short one too much weight.",
+        )  # fmt: skip
+        yield "    autograd records the evaluation", False, any(RECORDED), "eval() does not stop autograd."
+        same = [module.training for module in model.modules()] == modes
         yield (
-            now == modes,
-            f"    modes as found: True, yours {now == modes}",
+            "    modes as found", True, same,
             "model.training is one flag of many. Keep the flag of each module, and put each of them back.",
-        )
-        kept = all(torch.equal(a, b) for a, b in zip(before.values(), model.state_dict().values(), strict=True))
-        yield (
-            kept,
-            f"    weights and buffers as found: True, yours {kept}",
-            "BatchNorm in train mode writes its buffers.",
-        )
-        grads = all(one.grad is not None and bool((one.grad == 1).all()) for one in model.parameters())
-        yield (
-            grads,
-            f"    gradients as found: True, yours {grads}",
-            "The next step may still need them: no zero_grad() here.",
-        )
+        )  # fmt: skip
+        same = all(torch.equal(a, b) for a, b in zip(before.values(), model.state_dict().values(), strict=True))
+        yield "    weights and buffers as found", True, same, "BatchNorm in train mode writes its buffers."
+        same = all(weight.grad is not None and bool((weight.grad == 1).all()) for weight in model.parameters())
+        yield "    gradients as found", True, same, "The next step may still need them: no zero_grad() here."
 
 
 def on_a_copy(model, loader):
@@ -894,71 +689,37 @@ LAZY = {
 
 
 # %% evaluate-run
-# your function on the trained model; the last line compares modes, weights and buffers before and after
-def batches(pictures, digits):
-    return [(normalize(x), y) for x, y in zip(pictures.split(32), digits.split(32), strict=True)]
-
-
-train_digits = program["labels"][program["train"]].to(device)
-kept, modes = copy.deepcopy(trained.state_dict()), in_train_mode(trained)
-for name, data in (("validation", batches(pictures, digits)), ("training", batches(train_pictures, train_digits))):
-    print(f"{name:10} {evaluate(trained, data):.3f}, once more {evaluate(trained, data):.3f}")
-same = all(torch.equal(tensor, kept[name]) for name, tensor in trained.state_dict().items())
-print("modes, weights and buffers as found:", same and in_train_mode(trained) == modes)
+before = in_train_mode(trained.model)
+once, again = (evaluate(trained.model, trained.batches(trained.pictures, trained.digits)) for _ in range(2))
+print(f"validation {once:.3f}, once more {again:.3f}; modes as found: {in_train_mode(trained.model) == before}")
 
 # %% [proof] evaluate-proof
-assert same and in_train_mode(trained) == modes == ["norm1", "norm2", "dropout"]
-valid, bare = (evaluate(trained, batches(*data)) for data in ((pictures, digits), (train_pictures, train_digits)))
+assert before == ["norm1", "norm2", "dropout"] == in_train_mode(trained.model) and once == again
+train_digits = trained.program["labels"][trained.program["train"]].to(device)
+valid, bare = once, evaluate(trained.model, trained.batches(trained.training, train_digits))
 assert abs(valid - well_accuracy) * held < 3.5
-
-# %% [check] ends_in_train
-# A colleague's evaluation always ends in `model.train()`. In which of these programs does this line change the training?
-#
-# ( ) One that evaluates under `no_grad()` in each epoch
-#     the graph and the mode are independent. After the evaluation the model trains on in train mode, as it should.
-# ( ) One that calls `model.train()` at the top of each epoch
-#     then the line comes a moment earlier, and changes nothing.
-# (x) One that fine-tunes with its BatchNorm in eval mode
-#     yes. After the first evaluation this BatchNorm is in train mode, and its pretrained averages begin to move.
-# ( ) One that has neither dropout nor BatchNorm in its model
-#     no layer of it reads the flag.
 
 # %% [markdown] play-text
 # ## Play
 #
-# The trained weights, evaluated eight times without `eval()`. Move the sliders and press **Run**. Begin with a guess: with which
-# setting does asking twice find nothing, and which one would a phone have?
+# With which setting does asking twice find nothing?
 
 # %% play
-
-
-def without_eval(dropout, pictures_in_a_batch):
-    """Evaluate the trained weights in train mode, with this dropout and this size of batches."""
-    model = copy.deepcopy(trained)
-    model.dropout.p = dropout
-    found = [accuracy(answers(model, pictures, int(pictures_in_a_batch))) for _ in range(8)]
-    print(f"dropout {dropout:.2f}, {pictures_in_a_batch} in a batch: {min(found):.3f} to {max(found):.3f}")
-    return evaluation_spread.picture(
-        {"train mode": found, "eval mode": [accuracy(answers(model.eval(), pictures))] * 8}
-    )
-
-
-play = lab.play(without_eval, dropout=(0.0, 0.8, 0.4), pictures_in_a_batch=(1, 256, 32))
+play = lab.play(trained.without_eval, dropout=(0.0, 0.8, 0.4), pictures_in_a_batch=(1, 256, 32))
 
 # %% [markdown] turn-text
 # ## Your turn, against the clock
 #
-# Another program, another complaint: *"I added a few lines that look at the accuracy now and then. Since then the training loss falls faster than ever: {0.13 = turn_loss} at the
-# end, where it used to be {0.17 = turn_well_loss}. So the model learns more, and validation should follow. It moved by {a few pictures of 287 = turn_few}: {96.2 % = turn_accuracy}, where it was {96.5 % = turn_well}."*
+# *"I added a few lines that look at the accuracy now and then. Since then the training loss falls faster than ever: {0.13 = turn_loss}, where it used to be
+# {0.17 = turn_well_loss}. So validation should follow. It moved by {a few pictures of 287 = turn_few}: {96.2 % = turn_accuracy}, where it was {96.5 % = turn_well}."*
 #
-# Say **what** is wrong, in which **line**, and which **test** tells it from its look-alike. Three hints are below; run their cell
-# in any case, it opens none by itself. The clock starts when the run is over. You have six minutes. It interrupts nothing.
+# Say **what** is wrong, in which **line**, and which **test** tells it from its look-alike, within six minutes.
 
 # %% turn
 second = lab.case("09/second")
 turn_view = lab.live(second, explain=False, show_twin=False)
 turn_run = turn_view.result
-clock = lab.timer(6)
+clock, hints = lab.timer(6), lab.hints(second)
 
 # %% [proof] turn-proof
 turn_loss, turn_accuracy = turn_run.trace.loss[-20:].mean(), turn_run.trace.metrics["accuracy"]
@@ -969,15 +730,11 @@ turn_well_loss, turn_well = turn_twin.loss[-20:].mean(), turn_twin.metrics["accu
 turn_few = abs(turn_accuracy - turn_well) * held < 5.5
 assert turn_loss < turn_well_loss - 0.02 and turn_few
 
-# %% turn-hints
-hints = lab.hints(second)
-
 # %% turn-look
-# your own look at it; some ways to begin:
-#   lab.lines(second)                            the program with its line numbers
-#   stopped = paused_at(second, 1)              stopped.objects are its variables; which steps are worth a look?
-#   stopped.stop()                              ends that run
-#   lab.look("loss_curve", turn_run)            a view; which one has the number that you want?
+# your own look; some ways to begin:
+#   lab.lines(second)                    the program with its line numbers
+#   names = lab.variables(second, 1)     its variables after step 1; which steps are worth a look?
+#   lab.look("loss_curve", turn_run)     a view; which one has the number that you want?
 
 # %% turn-form
 form = lab.diagnose(second, hints=hints)
@@ -989,9 +746,8 @@ if form.handed_in:
     clock.stop()
     print(judged(second, form.diagnosis.record()))
     print(second.diff())
-    lab.look("modes", turn_run)
 else:
-    print("Hand in the form first, then run this cell: it grades your diagnosis and shows the answer.")
+    print("Hand in the form first, then run this cell.")
 
 # %% [proof] turn-judged
 right_line = next(
@@ -1008,57 +764,53 @@ turn_modes = views.measure(turn_run, ["modes"])["modes"].numbers
 in_eval = turn_modes["mode_watch.train_in_eval_share"]
 asked_at = {}
 for step in (20, 21):
-    stopped = paused_at(second, step)
-    asked_at[step] = in_train_mode(stopped.objects["model"])
-    stopped.stop()
+    asked_at[step] = in_train_mode(lab.variables(second, step)["model"])
 from_21 = asked_at == {20: ["dropout"], 21: []}
 assert from_21, asked_at
 
 # %% [folded] turn-read
 # After you have handed in: a mode that was not put back
 #
-# The look at step 20 sets eval mode, and no line sets train mode again. {From step 21 on = from_21} dropout is off in training. The view `modes` shows
-# that {91 % = in_eval} of all training passes ran in eval mode. The loss is lower because no units are dropped. One look at step 1 shows nothing: the mode
-# changes later.
-#
-# Your `evaluate` in place of these lines cannot do this: it puts back what it found.
-
-# %% [check] recap_check
-# A checkpoint with BatchNorm gets 94 of 100 right in validation. In the service, which sends one picture at a time, it gets 80. What do you
-# test first?
-#
-# (x) Whether one picture gets the same logits alone and in a large batch
-#     yes. In eval mode it does, up to rounding. If not, ask which layers are in train mode.
-# ( ) Whether the service's pictures are harder than those of validation
-#     they may be. But that needs labeled pictures from the service, and the other test takes seconds.
-# ( ) Whether larger batches in the service bring the accuracy back up
-#     they would here, and hide the reason. An answer must not depend on other requests.
+# The look at step 20 sets eval mode, and no line sets train mode again. {From step 21 on = from_21} dropout is off in training, {91 % = in_eval} of all training passes:
+# the loss is lower because no units are dropped. Your `evaluate` cannot do this.
 
 # %% [markdown] recap
 # ## What to take with you
 #
-# 1. **Pass a sample twice, then alone.** The first test finds dropout, the second one BatchNorm in train mode. *Fails when* a seed is set
-#    before each pass: then the masks are the same.
-# 2. **Use both `eval()` and `no_grad()`.** One sets the layers, the other stops the graph. *Fails when* the model calls `F.dropout`,
+# 1. **Pass a sample twice, then alone.** *Fails when* a seed is set before each pass: then the masks are the same.
+# 2. **Use both `eval()` and `no_grad()`**: one sets the layers, the other stops the graph. *Fails when* the model calls `F.dropout`,
 #    which by default ignores the mode.
-# 3. **Put back the modes that you found**, module by module. *Fails when* the evaluation raises before it gets there: use
-#    `try` and `finally`.
+# 3. **Put back the modes that you found**, in a `finally`.
 # 4. **Compare the state dict before and after.** *Fails when* a layer keeps state outside its parameters and buffers.
 #
-# **Next:** are the numbers in {exercise = 25} worth anything? In
-# {exercise = 26} one review gets another score each time. In
-# {exercise = 27} a validation loss got worse, and not everything that looks odd does harm.
-#
-# The same views work on your own script, without changing it: `bugzoo checkup train.py`. It also counts evaluations that ran in train
-# mode, and training passes that ran in eval mode.
+# **Next:** {exercise = 25}, {exercise = 26} and {exercise = 27}.
+
+
+# %% [keep] in_train_mode
+def test_in_train_mode_names_the_layers_of_the_incident():
+    program = lab.variables(lab.case("09/incident"), 180)  # its last step: the evaluation comes next
+    assert in_train_mode(program["model"])
+
+
+def test_in_train_mode_is_silent_on_the_healthy_twin_in_its_evaluation():
+    program = lab.variables(lab.case("09/incident").healthy(), 180)
+    assert in_train_mode(program["model"].eval()) == []
+
+
+# %% home
+lab.calibration("09")
+lab.keep(in_train_mode)
+lab.mine(view="modes")  # your own script: lab.mine("train.py", view="modes")
 
 # %% [measured] gap-taken-apart
-epoch = len(program["train_loader"])
-last_epoch = paused_at(incident.healthy(), len(trace.loss) - epoch)
+epoch = len(trained.program["train_loader"])
+train_digits = trained.program["labels"][trained.program["train"]].to(device)
+last_epoch = lab.LiveView(incident.healthy(), pause_at=len(trace.loss) - epoch, show_twin=False).start()
+last_epoch.wait_pause()
 live, logged = last_epoch.objects, []
 augment = live["augment"]
 handle = live["model"].register_forward_hook(
-    lambda layer, inputs, output: logged.append(accuracy(output, live["targets"]))
+    lambda layer, inputs, output: logged.append((output.argmax(-1) == live["targets"]).float().mean().item())
 )
 last_epoch.advance(epoch)
 handle.remove()
@@ -1069,17 +821,27 @@ as_logged = float(np.mean(logged))
 def in_training(model):
     """Accuracy over the training pictures, augmented and in the model's present mode."""
     torch.manual_seed(1)
-    parts = zip(train_pictures.split(32), train_digits.split(32), strict=True)
+    parts = zip(trained.training.split(32), train_digits.split(32), strict=True)
     with torch.no_grad():
-        return float(np.mean([accuracy(model(normalize(augment(part))), targets) for part, targets in parts]))
+        shares = [(model(trained.normalize(augment(x))).argmax(-1) == y).float().mean() for x, y in parts]
+        return float(np.mean(shares))
 
 
-no_drop, end_of_epoch = in_training(copy.deepcopy(trained).eval()), in_training(copy.deepcopy(trained))
+no_drop, end_of_epoch = in_training(trained.copy().eval()), in_training(trained.copy())
 ninety, just_above, no_better = 0.88 < no_drop < 0.92, valid < bare < valid + 0.02, end_of_epoch < as_logged + 0.02
 assert as_logged < no_drop - 0.03 and no_drop < bare - 0.01 and ninety and just_above and no_better
 
+# %% [measured] four-ways
+ways = trained.four_ways()
+both_eval = ways["eval mode, with no_grad()"] + ways["eval mode, without no_grad()"]
+same_number = len(set(both_eval)) == 1
+assert same_number and min(len(set(values)) for name, values in ways.items() if "train" in name) > 3
+
 # %% [folded] appendix
-# Appendix, for the curious: why validation can score above training
+# Appendix, for the curious: two switches, and why validation can score above training
+#
+# **The mode and the graph are two switches.** Eval mode gives {one number = same_number}, with or without `no_grad()`. Without it the logits keep a graph, and with it
+# the tensors of each layer: a loop that collects loss tensors keeps the graphs of all its batches. You need both lines.
 #
 # People often say: training accuracy is always the higher one. In the last epoch of the healthy run, training has {82 % = as_logged} in the log, and
 # validation gets {94 % = valid}. They were scored differently: training with dropout on, and on pictures that augmentation had moved.
