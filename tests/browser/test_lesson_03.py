@@ -117,7 +117,7 @@ def test_lesson_03_as_a_learner_in_both_themes(lab) -> None:
     lab.picture("lesson_03_panel_stopped")
 
     # a quick check: nothing is chosen beforehand, the explanation follows the choice
-    question = lab.show("between")
+    question = lab.show("which-safe")
     assert question.locator("input[type=radio]:checked").count() == 0
     question.locator("input[type=radio]").nth(2).check()
     assert until(lambda: "Right:" in question.inner_text())
