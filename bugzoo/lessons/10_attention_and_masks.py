@@ -90,7 +90,7 @@ longer_loss = attention.trained(incident.healthy(), steps=240)["metrics"]["loss"
 # Now the model writes, one character after the other, as the colleague wished. What does it write?
 #
 # ( ) English, as it is right in {97 % = ill_accuracy} of the places
-#     It is right where a next character stands in the window. When it writes, there is none yet.
+#     It is right where a next character stands in the window. When it writes, that one does not exist.
 # (x) Something poorer than its twin writes
 #     Each place is then a last one. In training that was one of 32, and the others taught it to look ahead.
 # ( ) About as much as its twin, which has read the same

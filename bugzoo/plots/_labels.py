@@ -24,9 +24,8 @@ def end_labels(ax: Any) -> None:
     """
     lines = [line for line in ax.get_lines() if not line.get_label().startswith("_") and _end(ax, line) is not None]
     names = [textwrap.fill(line.get_label(), WRAP) for line in lines]
-    ax.get_figure(
-        root=True
-    ).draw_without_rendering()  # the layout: heights of text are points, heights of lines are shares of the axes
+    # the layout comes first: heights of text are points, heights of lines are shares of the axes
+    ax.get_figure(root=True).draw_without_rendering()
     points = ax.get_window_extent().height / ax.figure.dpi * 72
     heights = [LINE * (name.count("\n") + 1) / points for name in names]
     if len(names) > MOST or sum(heights) > 1:

@@ -1,7 +1,7 @@
 """Rewrite a training script into five forms by machine: the same steps and the same evaluation, written differently.
 
 `rewritten(source)` returns form -> text, or why the script cannot be written in that form. A text may still be wrong where the
-script does something unusual, so whoever uses it compares the losses of the runs.
+script does something unusual: compare the losses of its run with those of the original.
 """
 
 import ast
