@@ -60,13 +60,9 @@ def mine(
         raise UserError(
             " ".join([f"There is nothing to look at: {visit.path.name} made no optimizer step.", *visit.ending(run)])
         )
-    print(
-        fit(
-            "\n".join(
-                [f"{visit.path.name}: {len(run.trace.step):,} optimizer steps.", *visit.ending(run), *visit.files(run)]
-            )
-        )
-    )
+    shipped = ", a script that comes with bugzoo" if script is None else ""
+    first = f"{visit.path.name}{shipped}: {len(run.trace.step):,} optimizer steps."
+    print(fit("\n".join([first, *visit.ending(run), *visit.files(run)])))
     reading = run.readings.get(view) or views.measure(run, [view])[view]
     return show(view, reading, device.of_text(run.source))
 

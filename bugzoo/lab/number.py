@@ -45,7 +45,7 @@ class NumberQuestion:
 
     asked: Number
 
-    how = "(0.7), with your number"
+    how = "(1.5), with your number"
     """What to type without a front end."""
 
     @property

@@ -64,8 +64,8 @@ late_fall = later.loss[-20:].mean() < 1.6 and later.metrics["accuracy"] > 0.5
 # %% [folded] numbers-read
 # After the run: a guess among ten digits
 #
-# The **healthy twin**, the same program without the fault, ends at {0.17 = well_late}. The incident stays at {2.30 = ill_late} = ln 10, a guess among ten digits. With 20 epochs
-# {it falls = late_fall}, too, so each check may seem to help.
+# The **healthy twin**, the same program without the fault, averages {0.17 = well_late} over its last 20 steps. The incident stays at {2.30 = ill_late} = ln 10, a
+# guess among ten digits. With 20 epochs {it falls = late_fall}, too, so each check may seem to help.
 
 # %% [markdown] helped-text
 # ## What counts as help
@@ -163,7 +163,8 @@ LAZY = {
 # %% [markdown] copies-text
 # ## Checks 1 to 3 change one line
 #
-# Each runs on the twin as well, and so does ten times the rate. Guess first: which of them changes any digit of any loss?
+# Each runs on the twin as well, and so does ten times the rate. Guess first: which of the three checks changes any digit of the
+# incident's losses?
 
 # %% copies-run
 ends, changes = {}, checklist.CHANGES | {"learning rate x 10": checklist.FASTER}
@@ -186,8 +187,8 @@ assert only_better and never_above and twin_better
 # %% [folded] copies-read
 # After the run: a change that helps is not a cause
 #
-# Only a tenth of the learning rate changed a digit. The longest gradient is {0.31 = steepest}, so clipping {never had work = never_above}. Ten times the rate is {better, not fixed = only_better}. It is
-# {better for the healthy twin = twin_better}, too ({0.03 = twin_ten}). What helps a healthy run as well names no cause.
+# Of the three checks only a tenth of the rate changed a digit of the incident. Its longest gradient is {0.31 = steepest}, so clipping {never had work = never_above}. Ten times
+# the rate is {better, not fixed = only_better}. It is {better for the healthy twin = twin_better}, too ({0.03 = twin_ten}). What helps a healthy run as well names no cause.
 
 # %% [draw] two
 # Check 4: the incident trains on two pictures, an 8 and a 6, for 600 steps. Draw its loss.
@@ -212,8 +213,8 @@ assert sorted(first_pair) == [6, 8] and rests and passed < 0.05 and twin_100 < 0
 # %% [folded] two-read
 # After the run: ln 2 is a message
 #
-# It {plateaus at ln 2 = rests} from step 100 to step 250, and ends at {0.02 = passed}: loss, gradient and optimizer work. And ln 2 = {0.69 = ln_2} says more: **to this model the
-# two inputs look the same.** So look at the inputs.
+# It {plateaus at ln 2 = rests} from step 100 to step 250, and ends at {0.02 = passed}: loss, gradient and optimizer work. And ln 2 = {0.69 = ln_2} says more: **this model answers
+# both inputs alike.** So look at the inputs.
 
 # %% [predict] scale
 # You draw one digit of the incident with `imshow`, as it comes. What do you see?
@@ -335,7 +336,8 @@ assert same_picture and twin_largest == 1
 # ([facebookresearch/InterHand2.6M, issue 110](https://github.com/facebookresearch/InterHand2.6M/issues/110)).
 
 # %% [draw] worth
-# How many of the twelve causes does each check rule out, on average? Draw the checks in the order of the list.
+# Next, the digit reader is broken in twelve ways. One of the twelve is the true cause. How many of the others does a check
+# rule out, on average? Draw the checks in the order of the list.
 #
 # check: 1, 2, 3, 4, 5
 # causes ruled out, of 12: 0 to 12
@@ -343,8 +345,8 @@ assert same_picture and twin_largest == 1
 # %% [markdown] table-text
 # ## Five checks, twelve causes
 #
-# The cell breaks the digit reader in twelve ways that we chose, and makes the five checks on each, with your functions. The checks
-# cannot tell joined rows apart.
+# The cell makes the five checks, with your functions, on twelve causes that we chose. Rows that agree in all five are
+# marked *same as above*.
 
 # %% table-run
 answers = checklist.ask(helped, look)
@@ -369,12 +371,14 @@ assert column["two samples"].count("ln 2") == 2 and sync_learned and column["ful
 # %% [folded] table-read
 # After the run: the list stands in its most expensive order
 #
-# A tenth of the learning rate says *no* to {10 = no_rate} causes, clipping and full precision to {11 = no_clip} each. Two samples give {five = five_ways} answers and rule out {9 = by_two} causes. The
-# print finds {2 = by_print}, and {costs next to nothing = print_first}: make it first. Where a training takes a night, the list's order costs three.
-# A common order is data, loss, gradients, architecture: a fault shows in all later stages.
+# A tenth of the learning rate says *no* to {10 = no_rate} causes, clipping and full precision to {11 = no_clip} each: an answer that nearly all causes share rules out little. Two
+# samples give {five = five_ways} answers and rule out {9 = by_two} causes on average. The print speaks for {2 = by_print} causes only, but {costs next to nothing = print_first}: make it first.
+# Where a training takes a night, the list's order costs three nights before the print. A common order is data, loss, gradients,
+# architecture: a fault shows in all later stages.
 #
-# {Three = three_stuck} causes leave two samples where they were: {lesson = 02} tells them apart. {Two = two_learned} are {learned = sync_learned} as if nothing were wrong: only an eye on
-# labels beside pictures finds labels out of step, although people say that one repeated batch shows them.
+# {Three = three_stuck} causes leave two samples where they were: {lesson = 02} tells them apart. Wrong labels ({two rows = two_learned}) are {learned = sync_learned} as if nothing were wrong:
+# only an eye on labels beside pictures finds them, although people say that one repeated batch does. And too high a rate
+# ends at ln 2 as well.
 
 # %% [predict] which_number tags=["how-sure"]
 # The view `batch` shows some thirty numbers of a run's data. Which of these differs from the twin's?
@@ -384,7 +388,7 @@ assert column["two samples"].count("ln 2") == 2 and sync_learned and column["ful
 # ( ) The count of distinct pixel values
 #     A division maps 17 gray values to 17 others.
 # (x) The largest of all pixel values
-#     A factor shows only in a number that has a unit.
+#     A factor changes the numbers that have a unit.
 
 # %% [markdown] view-text
 # ## The lab prints the data for you
@@ -508,7 +512,7 @@ unknown = float((numbers[numbers > 0] == 1).float().mean())
 #     A symptom narrows the causes down, and does not name one.
 
 # %% [check] not_first
-# The loss of a new program is flat. Of seven proposals, four must wait until the list is done. Which one comes first?
+# The loss of a new program is flat. Four of these seven proposals must wait until the list is done. Which of the seven comes first?
 #
 # (x) Print one batch, with its smallest and largest number
 #     yes. It costs a second, and it found the cause here.
@@ -530,7 +534,7 @@ unknown = float((numbers[numbers > 0] == 1).float().mean())
 #
 # 1. **Print the data first.** *Fails when* a transform runs later, on the device.
 # 2. **Change one thing, on the twin as well.** *Fails when* the run is not repeatable: take several seeds.
-# 3. **Two samples learned clear the step.** *Fails when* the fault lies between the batches, or in the labels.
+# 3. **If two samples are learned, loss, gradient and optimizer work.** *Fails when* the fault lies between the batches.
 # 4. **Look at pictures on a fixed scale.** *Fails when* there is no natural one: compare with data that worked.
 #
 # **Next:** {exercise = 01}, {exercise = 02}, {exercise = 03}, and {lesson = 02}, where check 4 becomes a test.
@@ -578,4 +582,4 @@ later_nan = int(np.flatnonzero(~np.isfinite(slow))[0]) + 1
 # %% home
 lab.calibration("01")
 lab.keep(look)
-lab.mine(view="batch")  # your own script: lab.mine("train.py", view="batch")
+mine = lab.mine(view="batch")  # your own script: lab.mine("train.py", view="batch")

@@ -535,7 +535,7 @@ assert {text.strip("`"): right for text, _, right in safe_lines} == finite, safe
 # After the run: a harmless value with an infinite slope
 #
 # **Forward:** log(0) is `-inf`, and the ReLU makes it a harmless 0. So the loss was finite. **Backward:** at 0 the slope of the
-# logarithm, 1/x, is infinite. The ReLU hands on a gradient of 0, and the logarithm *multiplies* it by that slope. 0 · ∞ is `nan`. (A
+# logarithm, 1/x, is infinite. A ReLU that is off hands on 0, whatever it gets. The logarithm *multiplies* by its slope, and 0 · ∞ is `nan`. (A
 # mask of zeros multiplies, too: `log(0) * 0` is {nan = times_zero}.)
 
 # %% [check] which_safe
@@ -655,9 +655,9 @@ LAZY = {
 
 
 # %% [markdown] eps-text
-# ## The fix that repairs the alarm: add an eps
+# ## The usual fix: add an eps
 #
-# The usual advice on log(0) is a small `eps` inside the logarithm. The last column matters: the validation loss.
+# The usual advice on log(0) is a small `eps` inside the logarithm. What matters is the validation loss.
 
 # %% [draw] eps_curve
 # Draw the validation loss over eps. The healthy run has {0.18 = well_loss}. Is there an eps as good as the twin?
@@ -686,7 +686,7 @@ accuracy, no_nan = with_it.metrics["accuracy"], bool(np.isfinite(with_it.loss).a
 # %% [folded] eps-read
 # After the run: no alarm, and a worse model
 #
-# With 1e-9 there is {no nan = no_nan}: log(1e-9) is {-20.7 = log_eps}, and 0 times a slope of {a thousand million = thousand_million} is 0. The accuracy is about {0.95 = accuracy}, like the twin's.
+# With 1e-9 there is {no nan = no_nan}: log(1e-9) is {-20.7 = log_eps}, and 0 times a slope of {1e9 = thousand_million} is 0. The accuracy is about {0.95 = accuracy}, like the twin's.
 # But {no eps is as good as the twin = none_as_good}: the best of the five leaves {0.32 = best_loss} instead of {0.18 = well_loss}, your `safe_log` {0.32 = safe_loss}. The logarithm is still there, and no
 # alarm for `nan` will fire again. **An eps does not repair the computation; it repairs the alarm.**
 
@@ -800,13 +800,13 @@ norm_knows = bool((norm_taught.grad == 0).all() and (other_norm.grad == 0).all()
 #
 # The penalty draws two outputs with replacement. At step {89 = turn_event} both are the same sample, and the slope of `sqrt` is infinite at 0. The
 # footprint right after the step is {all weights of all layers = all_lost}: it started in the loss. The replay {draws the next pair = harmless}, and says *not the same step*:
-# read that first. `vector_norm` {has a slope of 0 there = norm_knows}, and so has `x.norm()`. An eps *inside* `sqrt` is a repair here, too.
+# read that first. `vector_norm` {has a slope of 0 there = norm_knows}, and so has `x.norm()`. An eps *inside* `sqrt` is a repair, as the root is wanted here.
 
 # %% [markdown] recap
 # ## What to take with you
 #
-# 1. **Find the first non-finite number: gradients and outputs before the loss.** *Fails when* one bad batch or float16 is the cause:
-#    replay with another batch, or in float32.
+# 1. **Find the first non-finite number: gradients and outputs before the loss.** *Fails when* a bad batch brought it: replay with
+#    another.
 # 2. **Hooks see modules, a replay sees functions.** *Fails when* the replay is not the same step: take the footprint right after it.
 # 3. **Fix the argument, before the operation.** *Fails when* the argument was not the mistake: then a safe operation hides it.
 # 4. **Repair the code, then go back to a checkpoint.** *Fails when* the checkpoint is from after the step.
@@ -829,7 +829,7 @@ def test_first_to_speak_is_silent_on_the_healthy_twin():
 # %% home
 lab.calibration("03")
 lab.keep(first_to_speak)
-lab.mine(view="layers")  # your own script: lab.mine("train.py", view="layers")
+mine = lab.mine(view="layers")  # your own script: lab.mine("train.py", view="layers")
 
 # %% [measured] masked
 masked_run = hunt.continued(

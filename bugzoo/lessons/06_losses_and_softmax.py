@@ -196,7 +196,7 @@ view = lab.live(incident, explain=False, reference={"ln 2": math.log(2), "floor(
 # ( ) Near the floor of a softmax too many, for two classes
 #     That is {0.313 = floor_2}, and the loss stops {far above it = other}.
 # (x) Near a half, well above that floor and below ln 2
-#     Data plays no part in it. So this floor belongs to the training step.
+#     The twin memorizes the same reviews. So this floor belongs to the training step.
 # ( ) Near ln 2, as this program does not learn at all
 #     It learns: three in four reviews are right.
 
@@ -239,7 +239,7 @@ longer = bugzoo.Scenario(incident.program, incident.faults, {"epochs": 6}, devic
 # ( ) The largest value that the loss is given
 #     In the first step it is small in healthy programs, too.
 # (x) The smallest value that the loss is given
-#     Logits have both signs. Here no value is below zero, in any step.
+#     Logits have both signs. Here no value is below zero.
 # ( ) The shape of what the loss is given
 #     For this loss, one number a review is the right shape.
 
@@ -428,7 +428,7 @@ assert len(floors) == len(trace.loss) and excess[-20:].mean() > 0.06
 # below it, however big.
 #
 # In the training each batch has its own floor, from {0.42 = lowest_floor} to {0.59 = highest_floor}, and {no loss comes near it = none_below}. So read a floor from one repeated
-# batch. The first value is wrong as well, {0.72 = first_mean} in place of ln 2, but noise hides it.
+# batch. A guess costs {0.72 = first_mean} in place of ln 2, too, but noise hides it.
 #
 # A recommender library removed such a sigmoid, as the loss did not converge
 # ([yudi-mars/daisyRec, 15](https://github.com/yudi-mars/daisyRec/pull/15)).
@@ -447,7 +447,7 @@ assert len(floors) == len(trace.loss) and excess[-20:].mean() > 0.06
 #     For its weight it does. With them its loss would have the incident's floor.
 
 # %% [draw] pull
-# How much does one review change the model? That is its slope over the gap, the logit of the correct class minus the other.
+# How much does one review change the model? That is its slope over the gap.
 # Cross-entropy has 1 where the model is sure and wrong, 1/2 for a guess. Draw the slope of **the incident's loss** for a *yes*.
 #
 # gap: -6, -3, 0, 3, 6
@@ -634,14 +634,14 @@ reviews_ill_band, reviews_well_band = (
 # %% [folded] repair-read
 # After the run: accuracy hardly noticed
 #
-# The loss jumps to {more than twice its value = jumps}, then falls to {0.5 = mended_late}, {clearly below = below_before} where it had stopped. The validation loss is {far lower = mended_validation}, too.
+# The loss {more than doubles = jumps}, then falls to {0.5 = mended_late}, {clearly below = below_before} where it had stopped. The validation loss is {far lower = mended_validation}, too.
 # On a CPU the accuracy is {much the same = forgives}: it asks only for the sign of a gap. But an LSTM with two sigmoids gets
 # {59 % = reviews_ill_band} in place of {82 % = reviews_well_band}.
 
 # %% [markdown] play-text
 # ## Play: more classes, less slope
 #
-# A softmax too many again. `surer` is how far the logit of the correct class is **below** all others. Where does the slope fall below a
+# A softmax too many again. `surer` is how far the logit of the correct class is **below** all others, as in a sure mistake. Where does the slope fall below a
 # hundredth, with ten classes and with a thousand?
 
 # %% play
@@ -661,7 +661,7 @@ thousand_at_once = losses.slope_twice(1000, 0) < 0.0011
 # ## Your turn, against the clock
 #
 # *"A character model, 96 characters. Its loss falls from {4.74 = turn_first} to {4.56 = turn_last} and stays there; last week's ended at {2.5 = turn_well}. It gets
-# {one character in a hundred = turn_rare} right. Ten times the learning rate changes nothing. I suspect the text that it reads."*
+# {fewer than two characters in a hundred = turn_rare} right. Ten times the learning rate changes nothing. I suspect the text that it reads."*
 #
 # Say **what** is wrong, in which **line**, and which **test** tells it from its look-alike, within six minutes.
 
@@ -759,7 +759,7 @@ def test_cross_entropy_is_the_loss_of_the_healthy_twin():
 # %% home
 lab.calibration("06")
 lab.keep(cross_entropy)
-lab.mine(view="outputs")  # your own script: lab.mine("train.py", view="outputs")
+mine = lab.mine(view="outputs")  # your own script: lab.mine("train.py", view="outputs")
 
 # %% [measured] accuracy-of-digits
 digits_ill_mean, digits_well_mean = losses.mean_accuracies("mlp", "loss/double_softmax")

@@ -293,7 +293,7 @@ assert one_is_enough and [reach(single["model"], inputs[:16], place) for place i
 # %% [folded] reach-read
 # After the run: read row 2 aloud
 #
-# "Place 2 may read places 0, 1, 2 **and 3**." Its target is character 3. Two layers reach {2 = ill_reach} places ahead; one reaches 1, and that {is enough = one_is_enough}
+# "Place 2 may read places 0, 1, 2 **and 3**." Its target is the character of place 3. Two layers reach {2 = ill_reach} places ahead; one reaches 1, and that {is enough = one_is_enough}
 # to copy.
 
 # %% [check] masks
@@ -723,7 +723,7 @@ assert six and nan_at_once and "places ahead: 1" in printed[1]
 # After you have played: diagonal times layers
 #
 # In the incident, a place gives {89 % = on_next} of its weight to the next one. With the mask after the softmax the hatched side is empty, and
-# only the bars differ from the twin's: the shortest one is {0.53 = lowest_row}.
+# only the bars differ from the twin's: the shortest one here is {0.53 = lowest_row}.
 #
 # A diagonal of 2 with 3 layers reaches {6 places = six} ahead. At -1 the loss is {nan at once = nan_at_once}, as the first place may read nothing.
 
@@ -804,7 +804,7 @@ assert padding_moves and all_on_padding and equal_weights
 # The line fills the scores where the mask *is* set. So a review reads its padding: {all of its weight = all_on_padding} lies there. Cut the padding off, and {the output moves = padding_moves}.
 # The model learns a little, as its [residual connection](glossary.ipynb#residual-connection) brings words past the attention.
 #
-# The longest review has no padding. With `-1e4` {its words get equal weights = equal_weights}; with `-inf` the loss would be {`nan` in step 1 = nan_in_step_1}.
+# The longest review has no padding. With the line's `-1e4` {its words get equal weights = equal_weights}; with `-inf` the loss would be {`nan` in step 1 = nan_in_step_1}.
 
 # %% [markdown] recap
 # ## What to take with you
@@ -831,7 +831,7 @@ def test_reach_is_0_in_the_healthy_twin():
 # %% home
 lab.calibration("10")
 lab.keep(reach)
-lab.mine(view="influence")  # your own script: lab.mine("train.py", view="influence")
+mine = lab.mine(view="influence")  # your own script: lab.mine("train.py", view="influence")
 
 # %% [measured] with-and-without-scale
 import math

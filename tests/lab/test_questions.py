@@ -90,7 +90,7 @@ def test_anything_else_is_told_and_costs_no_try(typed) -> None:
 
 def test_a_number_is_predicted_and_revealed(capsys: pytest.CaptureFixture) -> None:
     prediction = lab.predict("07/first_loss")
-    assert "call say(0.7), with your number" in capsys.readouterr().out
+    assert "call say(1.5), with your number" in capsys.readouterr().out
     message = prediction.say("0,50")
     assert message == "Saved: 0.5. The cell with the result comes back to it."
     assert lab.predict("07/first_loss").said == "0.5", "a new kernel knows it"

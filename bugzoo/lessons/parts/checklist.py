@@ -77,8 +77,8 @@ def two_samples(text: str, steps: int = 600) -> tuple[list[int], list[float]]:
 
 
 def first_batch(scenario: Scenario) -> tuple[Tensor, Tensor]:
-    """Return (inputs, targets) of a program's first batch, as they enter the model."""
-    inputs, targets = next(iter(variables(scenario.source)["train_loader"]))
+    """Return (inputs, targets) of the first batch that a program trains on, as they enter the model."""
+    inputs, targets = next(iter(variables(scenario.source.partition("# %% Training")[0])["train_loader"]))
     return inputs, targets
 
 
