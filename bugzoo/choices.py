@@ -5,7 +5,7 @@ Forms, interviews, exercises and quizzes all take their choices from here.
 
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -47,32 +47,36 @@ class Pair:
     tests: Choices
 
 
-def pairs(fault: Fault, params: Mapping[str, Any], key: str, also: tuple[str, ...] = ()) -> dict[str, Pair]:
-    """Return the pair of each cause that the form offers; "something else" has none. `also`: as in `offered`.
+def pairs(fault: Fault, params: Mapping[str, Any], key: str, menu: tuple[str, ...]) -> dict[str, Pair]:
+    """Return the pair of each cause in a form's menu; "nothing is wrong" and "something else" have none.
 
     For a wrong cause stands the look-alike with that word, else the most similar fault with it. So a question follows
     every cause, and none can be ruled out by what is asked.
     """
-    candidates = {word: pair(fault, params, key, word) for word in offered(fault, params, key, also)}
+    candidates = {word: pair(fault, params, key, word, menu) for word in menu if word != table.NOTHING}
     return {word: candidate for word, candidate in candidates.items() if candidate is not None}
 
 
-def pair(fault: Fault, params: Mapping[str, Any], key: str, word: str, beside: tuple[str, ...] = ()) -> Pair | None:
-    """Return the pair of one cause; None if all look-alikes of the faults with this word have the word too.
+def pair(
+    fault: Fault, params: Mapping[str, Any], key: str, word: str, menu: tuple[str, ...], beside: tuple[str, ...] = ()
+) -> Pair | None:
+    """Return the pair of one cause, with a rival from the menu where one of its look-alikes is there; None without any.
 
     `beside`: words that are true as well, of another fault: the test tells this fault from none of them.
     """
     true = table.right(fault.id, params)
     words = (*true, *beside) if word in true else (word,)
-    for candidate in [fault] if word in true else standing_for(word, fault, key):
-        like = next((like for like in candidate.look_alikes if _word(like) not in (*words, table.OTHER)), None)
-        if like:
-            return Pair(
-                candidate.id,
-                _word(like),
-                choices(candidate, key if candidate is fault else f"{key} {candidate.id}", like),
-            )
-    return None
+    suspects = [fault] if word in true else list(standing_for(word, fault, key))
+    likes = [
+        (suspect, like)
+        for suspect in suspects
+        for like in suspect.look_alikes
+        if _word(like) not in (*words, table.OTHER)
+    ]
+    if not likes:
+        return None
+    suspect, like = min(likes, key=lambda entry: _word(entry[1]) not in menu)  # the first one, if none is in the menu
+    return Pair(suspect.id, _word(like), choices(suspect, key if suspect is fault else f"{key} {suspect.id}", like))
 
 
 def standing_for(word: str, fault: Fault, key: str) -> Iterator[Fault]:
@@ -148,12 +152,17 @@ def _shuffled(draw: random.Random, told: list[tuple[str, str]]) -> Choices:
     return Choices(texts, LETTERS[texts.index(right)], tuple(why for _, why in told))
 
 
-def offered(fault: Fault, params: Mapping[str, Any], key: str, also: tuple[str, ...] = ()) -> tuple[str, ...]:
+def offered(
+    fault: Fault,
+    params: Mapping[str, Any],
+    key: str,
+    also: tuple[str, ...] = (),
+    possible: Callable[[str], bool] = bool,
+) -> tuple[str, ...]:
     """Return the causes for a form: every true one, those of the look-alikes, "nothing is wrong" and others.
 
-    `also`: words that must be among them, such as what a decoy looks like.
-
-    They are sorted, and "something else" is last. The others are about as long as the true one.
+    `also`: words that must be among them, such as what a decoy looks like. `possible`: whether the program can have a
+    cause. Their order is drawn, and "something else" is last. The others are about as long as the true one.
     """
     draw = random.Random(f"{key} form")
     true = table.right(fault.id, params)
@@ -167,7 +176,18 @@ def offered(fault: Fault, params: Mapping[str, Any], key: str, also: tuple[str, 
     if not _of_ranks(fault.id):  # with one process, a cause about ranks would be easy to rule out, and has no question
         single = {table.cause(name).word for name in faults.catalogue() if not _of_ranks(name)}
         words = dict.fromkeys(word for word in words if word in single or word in also)
-    return (*sorted(list(words)[:OFFERED]), table.OTHER)
+    sure = (*true, *also, table.NOTHING)
+    fitting = [word for word in words if word in sure or possible(word)]
+    while alone := [
+        word for word in fitting[:OFFERED] if word not in sure and not _rivals(word, fault, key) & {*fitting[:OFFERED]}
+    ]:
+        fitting = [word for word in fitting if word not in alone]  # no test would tell it from another choice
+    return (*random.Random(f"{key} menu").sample(sorted(fitting[:OFFERED]), len(fitting[:OFFERED])), table.OTHER)
+
+
+def _rivals(word: str, fault: Fault, key: str) -> set[str]:
+    """Return the words of the look-alikes of the faults that stand for a wrong cause."""
+    return {_word(like) for suspect in standing_for(word, fault, key) for like in suspect.look_alikes} - {word}
 
 
 def _alike(fault: Fault, draw: random.Random) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bugzoo import choices
+from bugzoo import choices, faults
 from bugzoo.choices import Choices
 from bugzoo.diagnostics import causes as table
 from bugzoo.errors import UserError
@@ -14,11 +14,12 @@ from bugzoo.grading.model import Check, Exercise, Result, state_of
 from bugzoo.grading.onset import onset
 from bugzoo.grading.texts import healthy_text
 from bugzoo.grading.tolerances import tolerances
+from bugzoo.scenario import misfit
 
 
 def pairs(exercise: Exercise) -> dict[str, choices.Pair]:
     """Return the question about the test that follows each cause of its form; of two findings both forms have it."""
-    questions = choices.pairs(*exercise.about_fault, exercise.scenario.ticket, exercise.kind.suspected(exercise))
+    questions = choices.pairs(*exercise.about_fault, exercise.scenario.ticket, causes(exercise))
     for of in range(len(exercise.faults)):
         questions |= {word: question for word in true_causes(exercise, of) if (question := _pair(exercise, of, word))}
     return questions
@@ -39,7 +40,7 @@ def _pair(exercise: Exercise, of: int, word: str) -> choices.Pair | None:
     """Return the question about the test that follows a right cause; it never tells one true cause from another."""
     key = exercise.scenario.ticket + (f" {of + 1}" if of else "")
     beside = [word for other in range(len(exercise.faults)) if other != of for word in true_causes(exercise, other)]
-    return choices.pair(*exercise.about_faults[of], key, word, tuple(beside))
+    return choices.pair(*exercise.about_faults[of], key, word, causes(exercise), tuple(beside))
 
 
 def offered(exercise: Exercise, of: int = 0) -> Choices:
@@ -49,8 +50,15 @@ def offered(exercise: Exercise, of: int = 0) -> Choices:
 
 
 def causes(exercise: Exercise) -> tuple[str, ...]:
-    """Return the causes that each of its forms offers."""
-    return choices.offered(*exercise.about_fault, exercise.scenario.ticket, exercise.kind.suspected(exercise))
+    """Return the causes that each of its forms offers: its program can have all of them."""
+    key, also = exercise.scenario.ticket, exercise.kind.suspected(exercise)
+    return choices.offered(*exercise.about_fault, key, also, lambda word: _possible(word, exercise.program))
+
+
+def _possible(word: str, program: str) -> bool:
+    """Return whether a fault with this cause fits the program."""
+    suspects = (fault for name, fault in faults.catalogue().items() if table.cause(name).word == word)
+    return any(not misfit(fault, program) for fault in suspects)
 
 
 _right: dict[str, judging.Right] = {}
