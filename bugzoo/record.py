@@ -23,8 +23,9 @@ VERSION = 4
 OLDEST = 4
 """The oldest version that is read: earlier ones were never published."""
 
-NOTES = ("started", "looked", "hypothesis", "diagnosis", "repair")
-"""Kinds of notes on a ticket: started, an instrument looked at, a hypothesis, a submitted diagnosis, a graded repair."""
+NOTES = ("started", "listening", "looked", "hypothesis", "opened", "diagnosis", "repair")
+"""Kinds of notes on a ticket: started, the page's observer listens, a view looked at, a hypothesis, the program opened, a
+submitted diagnosis, a graded repair."""
 
 STATUS = ("open", "finished", "time over", "given up", "abandoned")
 """The possible states of an interview."""

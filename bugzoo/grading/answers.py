@@ -31,6 +31,13 @@ def true_causes(exercise: Exercise, of: int = 0) -> tuple[str, ...]:
     return table.right(fault.id, params)
 
 
+def named_all(exercise: Exercise, record: Mapping[str, Any] | None) -> bool:
+    """Return whether a record names the cause of each fault, in any order; of one finding or of several."""
+    findings = (record or {}).get("findings") or [record or {}]
+    words = {str(finding.get("cause")) for finding in findings}
+    return all(words & set(true_causes(exercise, of)) for of in range(len(exercise.faults)))
+
+
 def telling(exercise: Exercise, of: int = 0) -> tuple[str, ...]:
     """Return the views that show what is wrong, the most informative first."""
     return judging.telling(exercise.about_faults[of][0])
@@ -110,9 +117,9 @@ def grade_finding(exercise: Exercise, record: Mapping[str, Any]) -> Result:
         judging.known_cause(cause)
     except UserError as error:
         return Result("not attempted", message=str(error), max_points=most)
-    parts = judging.judge(right(exercise), record, judging.EXERCISE)
-    if not parts[0].share:
-        parts = parts[:1]
+    named = judging.known_cause(cause) in true_causes(exercise)
+    known = right(exercise) if named else judging.Right(true_causes(exercise))  # a wrong cause needs no run
+    parts = judging.judge(known, record, judging.EXERCISE)[: None if named else 1]
     checks = [
         Check(p.name, state_of(p.share == 1), said(p), f"Right is {p.expected}." if p.expected else "", p.number)
         for p in parts
@@ -130,6 +137,8 @@ def grade_finding(exercise: Exercise, record: Mapping[str, Any]) -> Result:
 def said(part: judging.Part) -> str:
     """Return a part of a diagnosis as a sentence."""
     answer, _, also = part.saw.partition("; also right: ")
+    if part.name == "cause" and not part.share:
+        return f"Not “{answer}”."
     if part.name == "cause":
         return f"You named “{answer}”." + (f" Also right: {also}." if also else "")
     if part.name == "evidence" and answer != judging.NO_VIEW:

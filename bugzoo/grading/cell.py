@@ -26,6 +26,10 @@ from bugzoo.grading.workbench import Program, diagnosed
 if TYPE_CHECKING:
     from bugzoo.grading.kinds import Repair
 
+RIDDLE = (
+    "Your diagnosis named another cause, so no check is named yet. They open with a second failed repair, or if you give up: "
+    "cell.debrief(..., give_up=True)."
+)
 OPENS = "Details open with your complete diagnosis, right or wrong. Then this cell grades the repair and prints every check."
 
 
@@ -87,11 +91,11 @@ def repair(name: str, program: Any = None) -> float:
         forms = _forms(name)
     except UserError as error:
         return _nothing_yet(str(error))
-    if _kind(name).diagnosis and not (diagnosed(*forms) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
+    graded_class = os.environ.get("NBGRADER_EXECUTION") == "autograde"
+    if _kind(name).diagnosis and not (diagnosed(*forms) or graded_class):
         return _tried(name, source)
-    return _answer(
-        name, {"kind": "repair", "source": source, "diagnosis": handed_in.counted(forms) or handed_in.last(forms)}
-    )
+    question = {"kind": "repair", "source": source, "diagnosis": handed_in.counted(forms) or handed_in.last(forms)}
+    return _answer(name, question, counted=not graded_class and _riddle(name, forms))
 
 
 def diagnosis(name: str) -> float:
@@ -114,7 +118,7 @@ def diagnosis(name: str) -> float:
     if first and last and last["at"] > first["at"]:
         print("\nPractice: your latest diagnosis. The one above is your grade.")
         with contextlib.suppress(UserError):
-            say(ask(name, {"kind": "diagnosis", "diagnosis": last}))
+            say(_asked(name, {"kind": "diagnosis", "diagnosis": last}))
     return points
 
 
@@ -126,6 +130,8 @@ def debrief(name: str, give_up: bool = False) -> None:
     from bugzoo.grading.exercises import load
 
     exercise = load(name)
+    if give_up:
+        record.keep("given up", exercise.scenario.ticket, {})
     handed_in = record.notes(exercise.scenario.ticket, "repair")
     passed = any(note.get("passed") or note.get("opens") for note in handed_in)
     if reason := exercise.kind.waits(exercise, passed, give_up):
@@ -181,7 +187,7 @@ def _source(program: Any) -> str:
         return program
     if not isinstance(program, Program):
         raise UserError(f"`program` was overwritten with a value of type {type(program).__name__}.")
-    return program.source
+    return program.text()
 
 
 def _tried(name: str, source: str) -> float:
@@ -200,16 +206,42 @@ def _tried(name: str, source: str) -> float:
     return worth(0)
 
 
-def _answer(name: str, question: dict[str, Any]) -> float:
+def _riddle(name: str, forms: tuple[str, ...]) -> bool:
+    """Return whether the cause is still to be found: it was named wrongly, and no failed repair opened the details yet."""
+    from bugzoo.grading.answers import named_all
+    from bugzoo.grading.exercises import load
+
+    exercise = load(name)
+    failed = [note for note in record.notes(_ticket(name), "repair") if note.get("graded") and not note["passed"]]
+    given_up = record.kept("given up", _ticket(name))
+    return bool(
+        exercise.kind.diagnosis and not failed and given_up is None and not named_all(exercise, handed_in.last(forms))
+    )
+
+
+def _asked(name: str, question: dict[str, Any]) -> Result:
+    """Ask the grader. The answer to a diagnosis that was asked for before is in the record. Raises UserError."""
+    handed_in_at = (question["diagnosis"] or {}).get("at") if question["kind"] == "diagnosis" else None
+    known = record.kept("verdict", _ticket(name)) if handed_in_at else None
+    if known and known["at"] == handed_in_at and not os.environ.get("NBGRADER_EXECUTION"):
+        return Result.from_json(known["result"])
+    with at_work(question["kind"]):
+        result = ask(name, question)
+    if handed_in_at:
+        record.keep("verdict", _ticket(name), {"at": handed_in_at, "result": result.to_json()})
+    return result
+
+
+def _answer(name: str, question: dict[str, Any], counted: bool = False) -> float:
+    """Print a grade and return its points. `counted`: of a failed repair only how many checks of each group pass."""
     try:
-        with at_work(question["kind"]):
-            result = ask(name, question)
+        result = _asked(name, question)
     except UserError as error:
         print(fit(f"cannot be graded; this costs no attempt. {error}"))
         return worth(0)
     if question["kind"] == "repair":
         _mention(name, question["source"])
-    say(result)
+    say(result, counted=counted and result.status == "wrong")
     kind = _kind(name)
     record.attempt(
         name, question["kind"] if kind.program else kind.work, result.status, result.points, result.max_points
@@ -233,17 +265,24 @@ def _note(name: str, source: str, result: Result, graded: bool) -> None:
 
     Before the diagnosis is complete none does.
     """
-    note = {"passed": graded and result.passed, "points": result.points, "status": result.status}
+    note = {"passed": graded and result.passed, "points": result.points, "status": result.status, "graded": graded}
     note |= {"opens": True} if graded and result.checks and result.status == FOR_A_PERSON else {}
     record.note(_ticket(name), "repair", note | {"program": hashlib.sha256(source.encode()).hexdigest()[:12]})
 
 
-def say(result: Result, details: bool = True) -> None:
+def say(result: Result, details: bool = True, counted: bool = False) -> None:
     """Print a result, with a reminder if the program is unchanged, as an edited cell may not have been run.
 
-    Without `details`: the status and a line for each group, without numbers, points or names of instruments.
+    Without `details`: the status and a line for each group, without numbers, points or names of instruments. `counted`: the
+    points, and how many checks of each group pass.
     """
-    if not details:
+    if counted:
+        print(
+            fit(
+                f"{result.status}: {result.points:g} of {result.max_points:g} points\n{in_groups(result, counted=True)}\n{RIDDLE}"
+            )
+        )
+    elif not details:
         result = sealed(result)
         first = f"{result.status}: {result.message}" if result.message else f"{result.status}."
         print(fit("\n".join([first, *([in_groups(result)] if result.checks else [])])))
@@ -256,12 +295,16 @@ def say(result: Result, details: bool = True) -> None:
 @contextlib.contextmanager
 def at_work(kind: str) -> Iterator[None]:
     """Show what the grader does while it works, only to people; the answer replaces it."""
-    if kind != "repair" or headless():
+    if headless():
         yield
         return
     from IPython.display import clear_output
 
-    print("Grading: running your program on several seeds. This takes up to a minute on a slow machine ...", flush=True)
+    if kind == "repair":
+        print(
+            "Grading: running your program on several seeds. This takes up to a minute on a slow machine ...",
+            flush=True,
+        )
     try:
         with stages.told(lambda text: print(f"  {text}", flush=True)):
             yield

@@ -15,6 +15,7 @@ from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.repairs import repairs
 from bugzoo.grading.texts import broken_text, healthy_text
+from bugzoo.lab.observer import guess_from_the_run, how_sure
 from bugzoo.syntax import source_lines
 
 OF_EACH = "What is said of this run holds once the other fault is repaired."
@@ -81,9 +82,17 @@ def thought(exercise: Exercise) -> str:
     for ticket in exercise.forms:
         guesses += [f"- {note['cause']}, {note['sure']} % sure" for note in record.notes(ticket, "hypothesis")]
         guesses += [f"- {note['cause']}, handed in" for note in record.notes(ticket, "diagnosis") if note.get("cause")]
-    true = [" or ".join(f"**{word}**" for word in true_causes(exercise, of)) for of in range(len(exercise.faults))]
-    sentence = f"The right cause{'s' if len(true) > 1 else ''}: {'; and '.join(true)}."
+    true = [true_causes(exercise, of) for of in range(len(exercise.faults))]
+    named = [f"**{words[0]}**" + "".join(f" (**{word}** counts, too)" for word in words[1:]) for words in true]
+    sentence = f"The right cause{'s' if len(true) > 1 else ''}: {'; and '.join(named)}.{from_the_run(exercise)}"
     return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\n{sentence}"]) if guesses else ""
+
+
+def from_the_run(exercise: Exercise) -> str:
+    """Return a sentence if the learner named a right cause before opening the program; "" otherwise."""
+    guess = guess_from_the_run(exercise.forms)
+    right = guess and any(guess["cause"] in true_causes(exercise, of) for of in range(len(exercise.faults)))
+    return f" You named it from the run alone, {how_sure(guess.get('sure') or 0)}." if guess and right else ""
 
 
 def repaired(exercise: Exercise) -> list[str]:

@@ -138,7 +138,7 @@ def _cause(right: Right, given: Any) -> Part:
         good = False
     others = [cause for cause in right.causes if good and cause != known_cause(given)]
     saw = f"{given or ''}" + (f"; also right: {', '.join(others)}" if others else "")
-    return Part("cause", float(good), saw, "the cause of this run")
+    return Part("cause", float(good), saw)
 
 
 def near(right: Right, line: int | None) -> bool:

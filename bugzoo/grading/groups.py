@@ -31,13 +31,21 @@ def state(result: "Result", group: str) -> str:
     return "passed" if all(check.passed for check in checks) else FAILED
 
 
-def in_groups(result: "Result") -> str:
-    """Return one line for each group, without an instrument, a number or a cause.
+def in_groups(result: "Result", counted: bool = False) -> str:
+    """Return one line for each group, without an instrument, a number or a cause. `counted`: also how many checks pass.
 
     A program that crashes reaches no further group. The last group is reached once the first seed passes.
     """
     width = max(map(len, (NOT_REACHED, NOT_ASKED)))
-    return "\n".join(f"{state(result, group):<{width}}  {words}" for group, words in GROUPS.items())
+    return "\n".join(
+        f"{state(result, group):<{width}}  {words}{_count(result, group) if counted else ''}"
+        for group, words in GROUPS.items()
+    )
+
+
+def _count(result: "Result", group: str) -> str:
+    passed = [check.passed for check in result.checks if check.group == group]
+    return f": {sum(passed)} of {len(passed)} checks pass" if passed else ""
 
 
 def sealed(result: "Result") -> "Result":

@@ -24,11 +24,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from bugzoo.device import ABOUT, LINE
+from bugzoo.device import LINE
 from bugzoo.grading import effort
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.program import cell_heads, split
-from bugzoo.grading.set_aside import SAID
 from bugzoo.notebooks import code, markdown, to_text
 from bugzoo.notebooks import notebook as of_cells
 from bugzoo.templates import blocks
@@ -37,8 +36,8 @@ KINDS = ("student", "solution", "instructor")
 STUB = "# Here by code, where the form above is not enough: YOUR CODE HERE"
 """The stub in place of a solution; it must not raise next to a filled-in form. Also in `nbgrader_config.py`."""
 DEVICE = (
-    f'{ABOUT} The program keeps its own line `device = "cpu"`; for a GPU `program.run()` replaces it. '
-    "The grader uses the CPU."
+    'The numbers of the ticket are from a CPU. On another CPU some differ a little, and on a GPU (`"cuda"`, or `"auto"` where '
+    "there is one) perhaps more. The grader uses the CPU."
 )
 ON_CPU = "This program runs on the CPU on every machine."
 FOLDED = {"jupyter": {"source_hidden": True}}
@@ -76,16 +75,19 @@ class Asked(Protocol):
 
 def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about: dict[str, Any]) -> str:
     """Return the notebook around an assignment's program, as JSON text. The metadata gets `about`."""
-    return to_text(of_cells(around(asked, source, ticket, own), bugzoo={"ticket": ticket} | about))
+    return to_text(of_cells(around(asked, source, ticket, own, in_class=True), bugzoo={"ticket": ticket} | about))
 
 
-def around(asked: Asked, source: str, ticket: str, own: dict[str, str], folded: bool = True) -> list[Any]:
+def around(
+    asked: Asked, source: str, ticket: str, own: dict[str, str], folded: bool = True, in_class: bool = False
+) -> list[Any]:
     """Return the cells around a program's text.
 
     `own`: cell id -> text of the cells that the template leaves open. A missing one is left out together with the text
     above it; without a `diagnosis` the form is left out too. `folded`: whether the program's cells begin as bars.
+    `in_class`: with what only a graded class reads. Else the cell that nbgrader fills in is a bar as well.
     """
-    own, sections = texts("notebook", person=SAID) | own, split(source)
+    own, sections = texts("notebook") | own, split(source)
     program = [
         code(
             f"program-{section.lower().replace(' ', '-')}", f"{head}\n{sections[section]}", **(FOLDED if folded else {})
@@ -110,10 +112,10 @@ def around(asked: Asked, source: str, ticket: str, own: dict[str, str], folded: 
         code("more", own.get("more", _LOOK_AT)),
         markdown("hints-text", own["hints-text"]),
         code("hints", own.get("hints", "")),
-        markdown("diagnosis-text", own.get("diagnosis-text", "")),
+        markdown("diagnosis-text", for_class(own, "diagnosis", in_class)),
         code("form", own.get("form", "")),
-        code("diagnosis-answer", own.get("diagnosis-answer", ""), **graded("diagnosis-answer")),
-        markdown("grading-text", own["grading-text"]),
+        to_fill_in(own.get("diagnosis-answer", ""), in_class),
+        markdown("grading-text", for_class(own, "grading", in_class)),
         code("repair", own["repair"], **graded("repair", asked.points[0])),
         code("diagnosis", own.get("diagnosis", ""), **graded("diagnosis", asked.points[1])),
         markdown("debrief-text", own["debrief-text"]),
@@ -137,6 +139,17 @@ def texts(kind: str, **values: Any) -> dict[str, str]:
     """Return cell id -> Markdown of the texts in a template, each paragraph in one line."""
     wrapped = blocks("bugzoo.grading", f"{kind}.md.j2", **values)
     return {name.replace("_", "-"): re.sub(r"(?<!\n)\n(?!\n)", " ", text) for name, text in wrapped.items()}
+
+
+def for_class(own: Mapping[str, str], name: str, in_class: bool) -> str:
+    """Return a text, with what only a graded class reads below it."""
+    more = own.get(f"{name}-class", "") if in_class else ""
+    return "\n\n".join(filter(None, [own.get(f"{name}-text", ""), more]))
+
+
+def to_fill_in(text: str, in_class: bool) -> Any:
+    """Return the cell for a hand-in by code, as nbgrader needs it."""
+    return code("diagnosis-answer", text, **graded("diagnosis-answer"), **({} if in_class else FOLDED))
 
 
 def hand_in(form: str, answer: Mapping[str, Any]) -> str:

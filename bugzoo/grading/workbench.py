@@ -19,6 +19,7 @@ from bugzoo.errors import UserError
 from bugzoo.frontend import headless
 from bugzoo.grading import healthy, looks
 from bugzoo.grading.program import SECTIONS, cell_name, join, split
+from bugzoo.lab import observer
 from bugzoo.printable import printable
 
 PARTS = 10
@@ -65,6 +66,7 @@ class Program:
         self._start(exercise.scenario.ticket, exercise.handed_out, twin, about)
         self.ranks, self._edited = exercise.scenario.ranks, not exercise.kind.diagnosis
         print(f"Ticket {self.ticket}: {self._which()}. Run the next cells one by one.")
+        observer.listen(self.ticket)
 
     def hand_out(
         self, program: str, ticket: str, text: str, *, seed: int = 0, size: str = "full", ranks: int = 1
@@ -91,16 +93,22 @@ class Program:
     @property
     def source(self) -> str:
         """The program's text, from the cells as last run. Raises UserError if a part is missing."""
+        observer.opened(self.ticket, "source")
+        return self.text()
+
+    def text(self) -> str:
+        """Return the source, for the grader: nobody has opened it."""
         return join(self.sections, self.after)
 
     @property
     def as_run(self) -> str:
         """The text that runs: the source, with `device = "cpu"` replaced by the notebook's device."""
-        return places.on_device(self.source, self.device)
+        return places.on_device(self.text(), self.device)
 
     @property
     def original(self) -> str:
         """The program's text as handed out, whose lines a diagnosis names."""
+        observer.opened(self.ticket, "original")
         return join(self._handed)
 
     @property
@@ -187,6 +195,7 @@ class Program:
 
     def _keep(self, name: str, before: str, cell: str) -> str:
         """Save a cell's text and return a sentence. Raises UserError for an unknown section, SyntaxError for bad code."""
+        observer.opened(self.ticket, name)
         if name not in SECTIONS and not before:
             raise UserError(f"%%program {name}: there is no such section. Use one of {', '.join(SECTIONS)}.")
         self.sections[name] = cell  # also with a syntax error: the cell's text is what is graded

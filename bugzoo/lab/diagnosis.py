@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from bugzoo import record, views
-from bugzoo.diagnostics.causes import named, tidy, words
+from bugzoo.diagnostics.causes import NOTHING, named, tidy, words
 from bugzoo.errors import UserError
+from bugzoo.lab import observer
 from bugzoo.lab.frontend import headless
 from bugzoo.lab.hints import opened as opened_hints
 
@@ -154,17 +155,21 @@ class DiagnosisForm:
         diagnosis = self.diagnosis
         lacking = ["a cause"] if not diagnosis.cause else []
         lacking += ["a test"] if self.asked(diagnosis.cause)[1] and not diagnosis.test else []
-        return lacking + (["a line"] if diagnosis.place is None and "nothing" not in diagnosis.cause else [])
+        return lacking + (["a line"] if diagnosis.place is None and diagnosis.cause != NOTHING else [])
 
     def hand_in(self, **fields: Any) -> Diagnosis:
         """Fill in the given fields, stop the clock and return the record.
 
         A cause may be named in other words, such as "double softmax". Raises UserError for an unknown cause. Without
-        `evidence`, the views on record are used.
+        `evidence`, the views on record are used. Raises UserError for a line where nothing is wrong.
         """
         if fields.get("cause"):
             fields["cause"] = offered(fields["cause"], self.causes)
-        ticket = self.diagnosis.ticket
+        ticket, after = self.diagnosis.ticket, {**asdict(self.diagnosis), **fields}
+        if after["cause"] == NOTHING and after["place"] is not None:
+            raise UserError(
+                f"“{NOTHING}” goes with no line, not with line {after['place']}. Choose no line, or another cause."
+            )
         if "evidence" not in fields and (looked := self.looked()):
             fields["evidence"] = looked
         for name, value in fields.items():
@@ -211,11 +216,17 @@ class DiagnosisForm:
         return self
 
     def line(self) -> None:
-        """Show the second part, or one line of text without a front end."""
+        """Show the second part, once a guess was kept; or one line of text without a front end."""
         if headless():
             what = "the finding" if self.finding else "the diagnosis"
             print(f"{self.heading}Line and step: {self.variable}.hand_in(place=<line>, step=<step>) completes {what}.")
             return
+        if self.pairs and not (self.handed_in or record.notes(self.diagnosis.ticket, "hypothesis")):
+            print(
+                f"{self.heading}First keep a guess in the form above. Then this cell lists the program: run it again."
+            )
+            return
+        observer.opened(self._case, "form.line()")
         from bugzoo.lab.diagnosis_face import Last
 
         self.last = Last(self)

@@ -1,15 +1,21 @@
 """The two parts of a diagnosis form as widgets: cause, certainty and test above the program, line and step below it."""
 
-import time
+import os
 from typing import Any
 
 import ipywidgets as w
 
 from bugzoo import record
+from bugzoo.diagnostics.causes import NOTHING
 from bugzoo.errors import UserError
 from bugzoo.lab import page
 from bugzoo.lab.diagnosis import LETTERS
 from bugzoo.lab.form_face import WIDE, Face, causes, choice, line_picker, number, whole
+
+NO_VIEW = (
+    "Nothing was handed in: no view was opened, and one that shows it is worth a point. Open one with program.look(...), or "
+    "press Hand in again to go without."
+)
 
 
 class First(Face):
@@ -65,6 +71,9 @@ class First(Face):
 class Last(Face):
     """The part with line and step, which hands in; of a form without `pairs` the whole form."""
 
+    warned = False
+    """It was said that no view was opened."""
+
     def questions(self) -> list[tuple[str, Any, Any]]:
         form, diagnosis = self.form, self.form.diagnosis
         question, texts = form.asked(diagnosis.cause)
@@ -108,43 +117,45 @@ class Last(Face):
             wrong.append(f"Nothing was handed in. Choose what is wrong first{above}.")
         if wrong:
             return "\n".join(wrong)
+        if form.noted and not form.looked() and not self.warned:
+            self.warned = True
+            return NO_VIEW
         numbers |= {"evidence": list(self.ticked)} if form.ask_evidence else {}
         numbers |= {} if form.pairs else {"test": values["test"] or ""}
-        diagnosis = form.hand_in(cause=cause, **numbers)
+        try:
+            diagnosis = form.hand_in(cause=cause, **numbers)
+        except UserError as error:
+            return f"Nothing was handed in. {error}"
         hints = f"{diagnosis.hints} hint" + ("" if diagnosis.hints == 1 else "s")
         # if the notebook records it, the work began long before this form was shown
         took = "" if form.noted else f"took {_clock(diagnosis.seconds)} and "
-        return f"Saved at {time.strftime('%H:%M')}: {self._left_out()} You {took}opened {hints}.{self._counts()}"
+        return f"{self._state()}\n{diagnosis.text()}. You {took}opened {hints}."
 
     def opening(self) -> str:
-        return f"This is what was handed in: {self._left_out()}" if self.form.handed_in else ""
+        return f"{self._state()}\n{self.form.diagnosis.text()}." if self.form.handed_in else ""
 
-    def _counts(self) -> str:
-        """Return whether this is the diagnosis that is graded, or what it lacks."""
-        if not self.form.pairs:
-            return ""
-        if self.form.lacks():
-            return " It is not complete, so nothing is graded yet."
-        counted = self.form.counted()
+    def _state(self) -> str:
+        """Return the one state that the diagnosis is in: what it lacks, saved and graded, or practice."""
+        form = self.form
+        lacks, counted = form.lacks() if form.pairs else self._left_out(), form.counted()
+        missing = " and ".join(filter(None, [", ".join(lacks[:-1]), *lacks[-1:]]))
+        saved = f"Saved in {_notebook()}"
+        if not form.pairs:
+            return f"{saved}{', without ' * bool(missing)}{missing}."
+        if missing:
+            return f"Not complete: {missing} {'is' if len(lacks) == 1 else 'are'} missing, and nothing is graded yet."
         if counted is None:
-            return " This finding is complete. Fill in the other form as well: nothing is graded yet."
-        last = record.diagnosis(self.form.diagnosis.ticket)
-        if last in counted:
-            return " It is complete: run the cells below."
-        return " Your first complete one is graded; this is practice."
+            return f"{saved}. The other finding is missing, and nothing is graded yet."
+        if record.diagnosis(form.diagnosis.ticket) not in counted:
+            return f"{saved} as practice: your first complete diagnosis is graded."
+        return f"{saved}, graded as your first: run the cell below."
 
-    def _left_out(self) -> str:
-        """Return what was handed in and what is missing; a healthy program needs no line."""
+    def _left_out(self) -> list[str]:
+        """Return what a form without parts lacks."""
         diagnosis = self.form.diagnosis
-        empty = ["a line"] if diagnosis.place is None and "nothing" not in diagnosis.cause else []
-        empty += (
-            ["a test"] if not diagnosis.test and (self.form.asked(diagnosis.cause)[1] or not self.form.pairs) else []
-        )
-        empty += ["a look at a view"] if not diagnosis.evidence and (self.form.ask_evidence or self.form.noted) else []
-        missing = " and ".join(filter(None, [", ".join(empty[:-1]), *empty[-1:]]))
-        above = " above, keep it," if "a test" in empty and self.form.pairs else ""
-        sentence = f"It lacks {missing}. Add it{above} and hand in again." if empty else ""
-        return f"{diagnosis.text()}. {sentence}".strip()
+        empty = ["a line"] if diagnosis.place is None and diagnosis.cause != NOTHING else []
+        empty += [] if diagnosis.test else ["a test"]
+        return empty + (["a look at a view"] if self.form.ask_evidence and not diagnosis.evidence else [])
 
     def standing(self) -> str:
         handed_in = self.form.handed_in
@@ -155,6 +166,11 @@ class Last(Face):
 def lettered(texts: Any) -> list[tuple[str, str]]:
     """Return the options of a question about the test: (its letter and text, its letter)."""
     return [(f"{letter}) {text}", letter) for letter, text in zip(LETTERS, texts, strict=False)]
+
+
+def _notebook() -> str:
+    """Return the notebook's file name, where its server says it."""
+    return os.path.basename(os.environ.get("JPY_SESSION_NAME", "")) or "your record"
 
 
 def _clock(seconds: float) -> str:

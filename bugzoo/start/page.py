@@ -28,7 +28,9 @@ def as_text(tiles: Sequence[Tile], way: str) -> str:
 
 
 def _fill(template: str, tiles: Sequence[Tile], way: str) -> str:
+    named = sum(exercise.from_the_run for tile in tiles for exercise in tile.exercises)
+    seen = f" Named from the run alone, before the code was opened: {named}." if named else ""
     return render(
-        "bugzoo.start", template, tiles=tiles, next=next_step(list(tiles), way), states=STATES, done=DONE, signs=SIGNS,
+        "bugzoo.start", template, tiles=tiles, next=next_step(list(tiles), way), states=STATES, done=DONE, signs=SIGNS, seen=seen,
         lessons={tile.number: tile.link for tile in tiles if tile.link}, symptoms=SYMPTOMS, ways=WAYS,
     )  # fmt: skip

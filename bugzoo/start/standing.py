@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from bugzoo import course, material, record
 from bugzoo.course import Lesson
 from bugzoo.errors import UserError
+from bugzoo.grading.debrief import from_the_run
 from bugzoo.grading.exercises import exercises
 from bugzoo.scenario import Scenario
 from bugzoo.start.planned import planned
@@ -23,6 +24,8 @@ class Practice:
     title: str
     tried: bool
     passed: bool
+    from_the_run: bool
+    """A right cause was named before the program was opened."""
     level: int = 0
     """From 1 to 5; 0 if its notebook does not say."""
     minutes: int = 0
@@ -74,7 +77,12 @@ def tiles() -> list[Tile]:
     efforts = {file.stem: material.effort(json.loads(file.read_text("utf-8"))) for file in material.exercise_files()}
     practice = [
         Practice(
-            name, exercise.title, name in repaired, bool(repaired.get(name, {}).get("passed")), **efforts.get(name, {})
+            name,
+            exercise.title,
+            name in repaired,
+            bool(repaired.get(name, {}).get("passed")),
+            name in repaired and exercise.kind.program and bool(from_the_run(exercise)),
+            **efforts.get(name, {}),
         )
         for name, exercise in exercises().items()
     ]

@@ -87,16 +87,18 @@ class Repair:
 
         source = source or (self.accepted(exercise)["solution"] if version == "solution" else exercise.handed_out)
         open_cells = self.open_cells(exercise, answer or self.answer(exercise, version))
-        return around(exercise, source, exercise.scenario.ticket, open_cells, folded=self.folded)
+        in_class = version == "instructor"
+        return around(exercise, source, exercise.scenario.ticket, open_cells, folded=self.folded, in_class=in_class)
 
     def open_cells(self, exercise: "Exercise", answer: str) -> dict[str, str]:
         """Return cell id -> text of the cells that the template leaves open."""
         from bugzoo.grading.notebook import GRADER, begin, texts
+        from bugzoo.grading.set_aside import SAID
 
         name = exercise.name
         return (
             begin(exercise)
-            | texts("repair")
+            | texts("repair", person=SAID)
             | {
                 "hypothesis": f'form = cell.form("{name}")',
                 "hints": f'hints = cell.hints("{name}")',
@@ -109,10 +111,10 @@ class Repair:
         )
 
     def answer(self, exercise: "Exercise", version: str) -> str:
-        """Return the cell that hands in the diagnosis: a stub for a student, else the right one."""
-        from bugzoo.grading.notebook import STUB, enclosed
+        """Return the cell that hands in the diagnosis: nothing for a student, else the right one."""
+        from bugzoo.grading.notebook import enclosed
 
-        return STUB if version == "student" else enclosed(self.right_answer(exercise), version)
+        return "" if version == "student" else enclosed(self.right_answer(exercise), version)
 
     def right_answer(self, exercise: "Exercise") -> str:
         """Return the call that hands in the right diagnosis."""

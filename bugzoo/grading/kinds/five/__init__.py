@@ -58,7 +58,7 @@ class Five(Repair):
     def cells(self, exercise: "Exercise", version: str, source: str, answer: str) -> list[Any]:
         from bugzoo.grading.kinds.five.cells import cells
 
-        return cells(exercise, answer or self.answer(exercise, version))
+        return cells(exercise, answer or self.answer(exercise, version), version == "instructor")
 
     def right_answer(self, exercise: "Exercise") -> str:
         from bugzoo.grading.kinds.five.cells import solved

@@ -4,12 +4,12 @@ from typing import Any
 
 from bugzoo.grading.kinds.five import answers as fives
 from bugzoo.grading.model import Exercise
-from bugzoo.grading.notebook import GRADER, graded, texts
+from bugzoo.grading.notebook import GRADER, for_class, graded, texts, to_fill_in
 from bugzoo.notebooks import code, markdown
 
 
-def cells(exercise: Exercise, answer: str) -> list[Any]:
-    """Return the cells. `answer`: text of the cell to fill in."""
+def cells(exercise: Exercise, answer: str, in_class: bool) -> list[Any]:
+    """Return the cells. `answer`: text of the cell to fill in. `in_class`: as in `notebook.around`."""
     price, most, worth = (
         f"{fives.PRICE:.0%}",
         f"{fives.MOST:.0%}",
@@ -26,9 +26,9 @@ def cells(exercise: Exercise, answer: str) -> list[Any]:
         markdown("readings-text", own["readings-text"]),
         code("views", "runs.views()"),
         code("readings", "runs.readings()"),
-        markdown("answer-text", own["answer-text"]),
+        markdown("answer-text", for_class(own, "answer", in_class)),
         code("form", "runs.form()"),
-        code("diagnosis-answer", answer, **graded("diagnosis-answer")),
+        to_fill_in(answer, in_class),
         markdown("grading-text", own["grading-text"]),
         code("diagnosis", f'{GRADER}\n\ncell.diagnosis("{name}")', **graded("diagnosis", exercise.points[1])),
         markdown("debrief-text", own["debrief-text"]),

@@ -61,11 +61,11 @@ class Two(Repair):
         from bugzoo.grading.notebook import texts
         from bugzoo.grading.set_aside import SAID
 
-        grading = texts("notebook", person=SAID)["grading-text"]
+        grading = texts("notebook")["grading-text"]
         calls = [f'{form} = cell.form("{exercise.name}", {number})' for number, form in enumerate(FORMS, 1)]
         return (
             super().open_cells(exercise, answer)
-            | texts("two", grading=grading)
+            | texts("two", grading=grading, person=SAID)
             | {
                 "hypothesis": "\n".join(calls),
                 "form": "\n".join(f"{form}.line()" for form in FORMS),

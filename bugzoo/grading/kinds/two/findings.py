@@ -82,16 +82,16 @@ def _checks(
     """Return a check for each part of a finding; where the cause is wrong only the cause's."""
     name = f"Finding {number + 1}"
     if not cause(given[number]):
-        return [Check(name, "wrong", LEFT_OPEN, "Right is another cause of this run.")]
+        return [Check(name, "wrong", LEFT_OPEN)]
     checks = []
     is_cause = any(found(exercise, of, given[number]) for of in range(len(given)))
     for part in parts if parts[0].share else parts[:1]:
         saw, expected = said(part), part.expected
-        if part.name == "cause":
-            expected = "a cause of this run" if part.share or not is_cause else "another cause of this run"
-            saw += f" {NAMED_TWICE}" if is_cause and not part.share else ""
+        saw += f" {NAMED_TWICE}" if part.name == "cause" and is_cause and not part.share else ""
         title = f"{name}, {PARTS[part.name]}"
-        checks.append(Check(title, state_of(part.share == 1), saw, f"Right is {expected}.", part.number))
+        checks.append(
+            Check(title, state_of(part.share == 1), saw, f"Right is {expected}." if expected else "", part.number)
+        )
     return checks
 
 
