@@ -53,14 +53,15 @@ def pairs(fault: Fault, params: Mapping[str, Any], key: str, menu: tuple[str, ..
     For a wrong cause stands the look-alike with that word, else the most similar fault with it. So a question follows
     every cause, and none can be ruled out by what is asked.
     """
-    candidates = {word: pair(fault, params, key, word, menu) for word in menu if word != table.NOTHING}
+    candidates = {word: pair(fault, params, key, word, menu) for word in menu}
     return {word: candidate for word, candidate in candidates.items() if candidate is not None}
 
 
 def pair(
     fault: Fault, params: Mapping[str, Any], key: str, word: str, menu: tuple[str, ...], beside: tuple[str, ...] = ()
 ) -> Pair | None:
-    """Return the pair of one cause, with a rival from the menu where one of its look-alikes is there; None without any.
+    """Return the pair of one cause, with a rival from the menu where one of its look-alikes is there; None without any, and
+    where nothing is wrong.
 
     `beside`: words that are true as well, of another fault: the test tells this fault from none of them.
     """
@@ -73,7 +74,7 @@ def pair(
         for like in suspect.look_alikes
         if _word(like) not in (*words, table.OTHER)
     ]
-    if not likes:
+    if not likes or word == table.NOTHING:
         return None
     suspect, like = min(likes, key=lambda entry: _word(entry[1]) not in menu)  # the first one, if none is in the menu
     return Pair(suspect.id, _word(like), choices(suspect, key if suspect is fault else f"{key} {suspect.id}", like))

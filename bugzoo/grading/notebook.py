@@ -47,7 +47,8 @@ FOLDED = {"jupyter": {"source_hidden": True}}
 def build(exercise: Exercise, kind: str = "student", source: str = "", answer: str = "") -> str:
     """Return the notebook as JSON text, without outputs. `source`, `answer`: another program and filled-in form."""
     cells = exercise.kind.cells(exercise, kind, source, answer)
-    stated = effort.stated(exercise, cells, exercise.handed_out if exercise.kind.program else "")
+    student = exercise.kind.cells(exercise, "student", "", "")  # a class's texts take no minutes
+    stated = effort.stated(exercise, student, exercise.handed_out if exercise.kind.program else "")
     effort.show(cells[0], stated)
     return to_text(of_cells(cells, bugzoo={"ticket": exercise.scenario.ticket} | stated))
 

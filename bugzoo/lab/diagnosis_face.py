@@ -132,7 +132,9 @@ class Last(Face):
         return f"{self._state()}\n{diagnosis.text()}. You {took}opened {hints}."
 
     def opening(self) -> str:
-        return f"{self._state()}\n{self.form.diagnosis.text()}." if self.form.handed_in else ""
+        if not self.form.handed_in:
+            return ""
+        return f"This is what was handed in: {self.form.diagnosis.text()}.\n{self._state()}"
 
     def _state(self) -> str:
         """Return the one state that the diagnosis is in: what it lacks, saved and graded, or practice."""

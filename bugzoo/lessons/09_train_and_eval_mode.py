@@ -293,7 +293,7 @@ assert sorted_16 < mixed_16 - 0.1 and alone < mixed_16 - 0.05 and order_free
 # After the run: an answer depends on its neighbors
 #
 # With 16 pictures of one or two digits in a batch, the accuracy is {75.6 % = sorted_16}; the same pictures in random order give {94.4 % = mixed_16}. BatchNorm subtracts
-# the mean of the batch: in a batch of threes, that removes what makes a three. One picture at a time, as a phone sends it, gives {79.8 % = alone}. In eval mode the order
+# the mean of the batch: in a batch of threes, that removes what makes a three. One picture at a time gives {79.8 % = alone}. In eval mode the order
 # {does not matter = order_free}, and LayerNorm, which normalizes within one sample, never minds. So ask: **is a sample's answer the same alone and next to
 # others?**
 

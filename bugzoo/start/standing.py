@@ -24,11 +24,11 @@ class Practice:
     title: str
     tried: bool
     passed: bool
-    from_the_run: bool
-    """A right cause was named before the program was opened."""
     level: int = 0
     """From 1 to 5; 0 if its notebook does not say."""
     minutes: int = 0
+    from_the_run: bool = False
+    """A right cause was named before the program was opened."""
 
     @property
     def link(self) -> str:
@@ -81,7 +81,7 @@ def tiles() -> list[Tile]:
             exercise.title,
             name in repaired,
             bool(repaired.get(name, {}).get("passed")),
-            name in repaired and exercise.kind.program and bool(from_the_run(exercise)),
+            from_the_run=name in repaired and bool(from_the_run(exercise)),
             **efforts.get(name, {}),
         )
         for name, exercise in exercises().items()

@@ -48,8 +48,8 @@ def test_the_line_comes_first_and_what_it_means_is_said_once(name: str, kind: st
         assert "on the CPU on every machine" in text and text.endswith(exercises()[name].on_cpu)
         return
     assert begin[0] == 'device = "cpu"  # or "auto", "cuda"' and begin[-1] == f'program.begin("{name}", device)'
-    assert below["id"] == "device-text" and "of the text were measured" in text and "The grader uses the CPU." in text
-    assert "".join("".join(cell["source"]) for cell in cells).count("of the text were measured") == 1
+    assert below["id"] == "device-text" and "are from a CPU" in text and "The grader uses the CPU." in text
+    assert "".join("".join(cell["source"]) for cell in cells).count("are from a CPU") == 1
 
 
 @pytest.mark.parametrize("name", list(with_program()))

@@ -6,22 +6,25 @@ from typing import Any
 import pytest
 
 from bugzoo import faults, views
-from bugzoo.diagnostics.causes import OTHER, cause
+from bugzoo.diagnostics.causes import NOTHING, OTHER, cause
+from bugzoo.faults.evidence import parse
 from bugzoo.grading import against, cell
 from bugzoo.grading.answers import causes, grade_diagnosis, pairs, right
 from bugzoo.grading.exercises import load, with_diagnosis
+from bugzoo.lab.healthy_twin import Curve
 from bugzoo.running import Reading
+from bugzoo.scenario import misfit
 
 
 @pytest.mark.parametrize("name", list(with_diagnosis()))
 def test_every_offered_cause_has_its_question(name: str) -> None:
     exercise = load(name)
     questions = pairs(exercise)
-    assert set(questions) == set(causes(exercise)) - {OTHER}, "none can be ruled out by what is asked"
+    assert set(questions) == set(causes(exercise)) - {OTHER, NOTHING}, "none can be ruled out by what is asked"
     for word, pair in questions.items():
         fault = faults.load(pair.fault)
         assert word in right(exercise).causes or cause(fault.id).word == word
-        assert pair.other != word and len(pair.tests.texts) == 4
+        assert pair.other != word and pair.other in causes(exercise) and len(pair.tests.texts) == 4
         tests = {like.test for like in fault.look_alikes}
         chosen = dict(zip("ABCD", pair.tests.texts, strict=True))
         assert chosen[pair.tests.letter] in tests and not tests & {
@@ -34,7 +37,22 @@ def test_a_case_of_one_process_is_offered_no_cause_of_ranks() -> None:
     for name in ("17", "28", "30"):
         for seed in range(12):
             case = replace(load(name), seed=seed)
-            assert set(pairs(case)) == set(causes(case)) - {OTHER} and "rank" not in " ".join(causes(case))
+            assert set(pairs(case)) == set(causes(case)) - {OTHER, NOTHING} and "rank" not in " ".join(causes(case))
+
+
+@pytest.mark.parametrize("name", list(with_diagnosis()))
+def test_the_program_can_have_each_cause_of_the_menu(name: str) -> None:
+    exercise = load(name)
+    if exercise.kind.program:
+        for word in set(causes(exercise)) - {OTHER, NOTHING, *exercise.kind.suspected(exercise)}:
+            suspects = [fault for fault_id, fault in faults.catalogue().items() if cause(fault_id).word == word]
+            assert any(not misfit(fault, exercise.program) for fault in suspects), word
+
+
+def test_the_right_cause_stands_anywhere_in_the_menu() -> None:
+    cases = [replace(load("10"), seed=seed) for seed in range(40)]
+    places = [causes(case).index(right(case).causes[0]) for case in cases]
+    assert len(set(places)) >= 6 and places.count(0) <= 13 and all(causes(case)[-1] == OTHER for case in cases)
 
 
 @pytest.mark.parametrize("name", list(with_diagnosis()))
@@ -57,13 +75,42 @@ def test_a_wrong_cause_is_answered_by_what_was_seen(monkeypatch: Any) -> None:
     assert message.startswith("You did not open the view that speaks against it: in the view `gradients`")
 
 
-def test_nothing_is_wrong_is_answered_by_what_is_outside(monkeypatch: Any) -> None:
-    view = right(load("10")).evidence[0]
-    row = next(row for row in views.rows(view) if row.source == "fresh_gradient.stale_share")
-    seen(monkeypatch, {row.source: 1.0})
-    assert against.answer(load("10"), "nothing is wrong", [view]) == (
-        f"You saw it: in the view `{view}`, {row.label} is 1 (usual: {row.usual_text()})."
+def test_nothing_is_wrong_is_answered_by_how_the_run_ends(monkeypatch: Any) -> None:
+    healthy = against.healthy_text(load("10"))
+    good = Curve((1, 2), (2.0, 0.5), (1, 1), {"accuracy": 0.9})
+    poor = Curve((1, 2), (2.0, 1.5), (1, 1), {"accuracy": 0.3})
+    monkeypatch.setattr(against, "recorded", lambda text, ranks: good if text == healthy else poor)
+    assert against.answer(load("10"), NOTHING, []) == (
+        "Something is: its training loss in the last tenth is 1.5, and that of a healthy run 0.5."
     )
+    lost = Curve((1, 2), (2.0, float("nan")), (1, 1), {"accuracy": 0.3})
+    monkeypatch.setattr(against, "recorded", lambda text, ranks: good if text == healthy else lost)
+    assert "its training loss in the last tenth is nan" in against.answer(load("10"), NOTHING, [])
+
+
+def test_a_number_that_speaks_against_a_cause_does_so_in_each_of_its_meanings(monkeypatch: Any) -> None:
+    """Over all exercises and causes: whatever the number, no fault with this cause explains it, or the sentence names one."""
+    told = 0
+    for exercise in with_diagnosis().values():
+        for word in set(causes(exercise)) - {OTHER, NOTHING, *right(exercise).causes} if exercise.kind.program else ():
+            kin = [fault for fault_id, fault in faults.catalogue().items() if cause(fault_id).word == word]
+            claims = [parse(text) for fault in kin for text in fault.evidence]
+            for value in (0.0, 1.0, 1e6):
+                seen(monkeypatch, {claim.left: value for claim in claims})
+                for suspect in kin:
+                    sentence = against._number(exercise, word, suspect, [])
+                    if not sentence:
+                        continue
+                    told += 1
+                    row = next(
+                        row for view in views.names() for row in views.rows(view) if f", {row.label} is " in sentence
+                    )
+                    about = [claim for claim in claims if claim.left == row.source]
+                    numbers = against._as_numbers(about[0], value)
+                    assert not any(claim.holds({"numbers": numbers, "outcome": "", "metrics": {}}) for claim in about)
+                    silent = [fault for fault in kin if row.source not in [parse(text).left for text in fault.evidence]]
+                    assert not silent or suspect.title in sentence, (exercise.name, word, sentence)
+    assert told > 300
 
 
 def test_where_no_number_speaks_the_look_alike_does(monkeypatch: Any) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import types
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,7 +12,7 @@ from scipy.stats import binom
 from bugzoo import diagnostics, faults, views
 from bugzoo.diagnostics.causes import rows, tidy, words
 from bugzoo.grading import cell, looks
-from bugzoo.grading.answers import causes, offered, right
+from bugzoo.grading.answers import causes, offered, right, true_causes
 from bugzoo.grading.exercises import exercises, load, with_diagnosis, with_program
 from bugzoo.grading.texts import broken_text, healthy_text
 from bugzoo.grading.workbench import Program
@@ -114,21 +115,18 @@ def test_no_object_of_the_notebook_holds_the_solution(name: str, capsys: Any) ->
 
 def test_the_options_of_a_form_tell_nothing_by_their_length() -> None:
     extreme = {"tests": 0, "causes": 0}
-    for exercise in with_diagnosis().values():
-        tests, solution = offered(exercise), right(exercise)
+    listed = [exercise for exercise in with_diagnosis().values() if not exercise.trap]  # "nothing" stands in every form
+    cases = [replace(exercise, seed=seed) for exercise in listed for seed in range(6)]
+    for case in cases:
+        tests, options, causes_of_it = offered(case), causes(case), true_causes(case)
         length = len(tests.texts["ABCD".index(tests.letter)])
         assert all(abs(len(text) - length) <= 0.25 * length for text in tests.texts)
-        extreme["tests"] += length == max(map(len, tests.texts))
-        extreme["tests"] += length == min(map(len, tests.texts))
-        options = causes(exercise)
-        assert set(solution.causes) <= set(options) and "nothing is wrong" in options and len(options) == 8
-        if not exercise.trap:  # the healthy answer stands in every form
-            extreme["causes"] += len(solution.causes[0]) in (max(map(len, options)), min(map(len, options)))
+        extreme["tests"] += length in (max(map(len, tests.texts)), min(map(len, tests.texts)))
+        assert set(causes_of_it) <= set(options) and "nothing is wrong" in options and len(options) == 8
+        extreme["causes"] += len(causes_of_it[0]) in (max(map(len, options)), min(map(len, options)))
     # of four options two are the longest and the shortest, of eight causes too: no more than chance allows
-    count = len(with_diagnosis())
-    assert (
-        binom.sf(extreme["tests"] - 1, count, 2 / 4) > 0.05 and binom.sf(extreme["causes"] - 1, count, 2 / 8) > 0.05
-    ), extreme
+    shares = {"tests": 2 / 4, "causes": 2 / 8}
+    assert all(binom.sf(extreme[kind] - 1, len(cases), share) > 0.05 for kind, share in shares.items()), extreme
 
 
 def test_both_causes_of_the_third_count_and_every_repairs_lines() -> None:

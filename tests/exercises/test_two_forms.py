@@ -115,7 +115,9 @@ def test_the_notebook_has_a_call_for_each_form(kind: str) -> None:
         assert f'{form} = cell.form("{NAME}", {number})' in cells["hypothesis"]
         assert f"{form}.line()" in cells["form"]
         assert (f"{form}.hand_in(" in cells["diagnosis-answer"]) == (kind != "student")
-    assert "half of the points" in cells["grading-text"] and "six hints" in cells["hints-text"]
+    assert "earns half" in cells["grading-text"] and "Six hints" in cells["hints-text"]
+    for part in ("diagnosis-text", "grading-text"):
+        assert ("class" in cells[part]) == (kind == "instructor"), "a learner is in none"
 
 
 def test_a_curious_learner_uses_the_names_of_both_forms() -> None:

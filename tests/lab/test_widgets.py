@@ -186,11 +186,13 @@ def test_diagnosis_form_gives_a_record(front_end) -> None:
     assert not form.handed_in and "a whole number of at least 1" in face.told.value and "soon" in face.told.value
     face.step.value = "51"
     face.button.click()
-    assert form.handed_in and "lacks a line and a test" in face.told.value
+    assert form.handed_in and "Saved in your record, without a line and a test." in face.told.value
     face.place.value, face.test.value = 3, "A"
     face.button.click()
     message = face.told.value
-    assert "Saved at" in message and "opened 1 hint" in message and "looked at: loss_curve, replay" in message
+    assert (
+        "Saved in your record." in message and "opened 1 hint" in message and "looked at: loss_curve, replay" in message
+    )
     entry = form.diagnosis.record()
     assert form.handed_in and form.lacks() == []
     assert {name: entry[name] for name in ("ticket", "place", "step", "evidence", "hints", "test")} == {
@@ -466,10 +468,11 @@ def test_a_form_says_nothing_of_what_nobody_notes(front_end) -> None:
     lesson.face.cause.value, lesson.face.test.value, lesson.face.place.value = CAUSES[0], "A", "3"
     lesson.face.button.click()
     assert "looked" not in lesson.face.told.value and "You took" in lesson.face.told.value
-    assert "It lacks" not in lesson.face.told.value
+    assert "without" not in lesson.face.told.value
     record.note("Z-032", "started", {"exercise": "04_flat_loss"})
     exercise = lab.DiagnosisForm("Z-032", causes=CAUSES, tests=TESTS).show()
     exercise.face.cause.value, exercise.face.test.value, exercise.face.place.value = CAUSES[0], "A", "3"
-    exercise.face.button.click()
+    for _ in range(2):  # it first says that no view was opened
+        exercise.face.button.click()
     message = exercise.face.told.value
-    assert "It lacks a look at a view" in message and "You opened 0 hints" in message and "took" not in message
+    assert "You opened 0 hints" in message and "took" not in message
