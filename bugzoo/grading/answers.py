@@ -47,7 +47,7 @@ def _pair(exercise: Exercise, of: int, word: str) -> choices.Pair | None:
     """Return the question about the test that follows a right cause; it never tells one true cause from another."""
     key = exercise.scenario.ticket + (f" {of + 1}" if of else "")
     beside = [word for other in range(len(exercise.faults)) if other != of for word in true_causes(exercise, other)]
-    return choices.pair(*exercise.about_faults[of], key, word, causes(exercise), tuple(beside))
+    return choices.pair(*exercise.about_faults[of], key, word, (), tuple(beside))  # its look-alikes are in the menu
 
 
 def offered(exercise: Exercise, of: int = 0) -> Choices:

@@ -24,7 +24,9 @@ def right(name: str) -> dict:
 @pytest.mark.parametrize("name", NAMES)
 def test_spaces_capitals_quotes_and_brackets_cost_nothing(name):
     answer, choices = right(name), offered(load(name))
-    text = choices.texts["ABCD".index(choices.letter)]
+    asked = (
+        [] if load(name).trap else [choices.texts["ABCD".index(choices.letter)]]
+    )  # where nothing is wrong, no test is
     ways = [
         {"cause": f"  {answer['cause'].capitalize()}. "},
         {"place": answer["place"] and str(answer["place"])},
@@ -34,6 +36,7 @@ def test_spaces_capitals_quotes_and_brackets_cost_nothing(name):
         {"evidence": (answer["evidence"][0].replace("_", " ").title(), "data_inspection")},
         *(
             {"test": way}
+            for text in asked
             for way in (answer["test"].lower(), f"({answer['test']})", f"test {answer['test']}", text, f" {text}.")
         ),
     ]
@@ -97,7 +100,7 @@ def test_a_line_that_some_accepted_repair_changes_is_a_place():
         assert grade_diagnosis("04_flat_loss", right("04_flat_loss") | {"place": place}).passed == good
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if not load(name).trap])
 def test_the_choices_are_as_long_as_each_other_and_one_tells(name):
     choices, fault = offered(load(name)), load(name).about_fault[0]
     lengths = [len(text) for text in choices.texts]
@@ -114,7 +117,7 @@ def test_the_choices_are_as_long_as_each_other_and_one_tells(name):
 
 
 def test_the_right_choice_is_neither_at_one_place_nor_the_longest():
-    offers = [offered(exercise) for exercise in with_diagnosis().values()]
+    offers = [offered(exercise) for exercise in with_diagnosis().values() if not exercise.trap]
     longest = [max(offer.texts, key=len) == offer.texts["ABCD".index(offer.letter)] for offer in offers]
     assert len({offer.letter for offer in offers}) >= 3 and sum(longest) <= len(offers) / 2
 
@@ -152,7 +155,11 @@ def test_a_step_that_was_asked_for_is_not_called_unasked():
 
 def test_a_wrong_cause_is_told_that_one_can_go_on():
     result = grade_diagnosis("04", right("04_flat_loss") | {"cause": "a wrong learning rate"})
-    assert result.points == 0 and "Look further" in result.message and "Right is the cause of this run." in str(result)
+    assert (
+        result.points == 0
+        and "Look further" in result.message
+        and "NO  Cause: Not “a wrong learning rate”." in str(result)
+    )
 
 
 def test_a_program_of_one_process_is_offered_no_test_of_ranks():
@@ -173,7 +180,7 @@ def test_a_fault_that_is_added_moves_the_right_answer_nowhere(monkeypatch):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ({"cause": "something else"}, ["NO  Cause: You named “something else”. Right is the cause of this run."]),
+        ({"cause": "something else"}, ["NO  Cause: Not “something else”."]),
         ({"place": 3}, ["NO  Line: You named line 3. Right is the line to change, within 3 lines."]),
         ({"place": None}, ["NO  Line: You named no line."]),
         (

@@ -69,8 +69,8 @@ def test_both_orders_earn_all_points(given: tuple[dict[str, Any], ...]) -> None:
         ((ONE, {}), 5.0, "Finding 2: The form was left open."),
         (({}, ONE), 5.0, "Finding 1: The form was left open."),
         ((OTHER_ONE,), 5.0, "One cause is right. Look further for the other one."),
-        ((ONE, ONE), 5.0, "The other finding names this cause too. It counts once. Right is another cause"),
-        ((ONE, OTHER_ONE | {"cause": NOTHING}), 5.0, f"You named “{NOTHING}”. Right is a cause of this run."),
+        ((ONE, ONE), 5.0, "The other finding names this cause too. It counts once."),
+        ((ONE, OTHER_ONE | {"cause": NOTHING}), 5.0, f"NO  Finding 2, cause: Not “{NOTHING}”."),
         ((ONE | {"cause": OTHER}, OTHER_ONE | {"sure": 80}), 5.0, "You were 80 % sure of finding 2."),
         ((ONE | {"cause": NOTHING}, OTHER_ONE | {"cause": NOTHING}), 0.0, "Look further."),
         (
