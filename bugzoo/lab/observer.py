@@ -29,10 +29,10 @@ def listen(ticket: str) -> None:
 
 def _heard(ticket: str, text: str) -> None:
     for event in json.loads(text or "[]"):
-        if event["what"] == "listening":
-            record.note(ticket, "listening", {})
-        else:
+        if event["what"] != "listening":
             opened(ticket, event["what"])
+        elif not record.notes(ticket, "listening"):
+            record.note(ticket, "listening", {})
 
 
 def opened(ticket: str, what: str) -> None:

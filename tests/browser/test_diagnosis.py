@@ -1,5 +1,7 @@
 """A diagnosis by clicking: a wrong cause is answered by what was seen, a second hand-in is practice."""
 
+import sqlite3
+
 import pytest
 
 from bugzoo.grading.answers import right
@@ -38,18 +40,20 @@ def test_a_wrong_cause_a_right_one_and_a_second_hand_in(lab) -> None:
     for name in ("setup", "look-first", "hypothesis", "form"):
         lab.run_cell(name)
     assert "usual: 0 to 0.7" in text(lab.outputs("look-first"))
+    assert "First keep a guess in the form above" in text(lab.outputs("form"))
     assert "The question about the test is still open" not in choose(lab, WRONG, "A")
     lab.picture("diagnosis_first")
-    hand_in(lab, 0, "It is complete: run the cells below")
+    lab.run_cell("form")
+    hand_in(lab, 0, "Saved in 04_flat_loss.ipynb, graded as your first: run the cell below.")
     lab.run_cell("diagnosis")
     first = " ".join(text(lab.outputs("diagnosis")).split())  # lines are broken at the page's width
-    assert "You did not open the view that speaks against it" in first
+    assert "speaks against it" in first or "If it were that: " in first
     assert "wrong: 0 of 5 points" in first and "You were 50 % sure of this cause" in first, first
     lab.show("diagnosis")
     lab.picture("diagnosis_wrong")
 
     assert "What you change now is practice" in choose(lab, answer.causes[0], answer.test.letter)
-    hand_in(lab, answer.places[0][0], "this is practice")
+    hand_in(lab, answer.places[0][0], "as practice: your first complete diagnosis is graded")
     lab.run_cell("diagnosis")
     second = " ".join(text(lab.outputs("diagnosis")).split())
     assert second.startswith(first), "the first complete diagnosis is the grade"
@@ -57,3 +61,24 @@ def test_a_wrong_cause_a_right_one_and_a_second_hand_in(lab) -> None:
     assert "ok Test: " in second and lab.errors() == []
     lab.show("diagnosis")
     lab.picture("diagnosis_practice")
+
+
+def test_a_guess_before_the_program_is_opened_is_noted_as_such(lab, server) -> None:
+    lab.open("exercises/10_restless_loss.ipynb")
+    lab.run_cell("setup")
+    assert until(lambda: noted(server) == ["started", "listening"]), noted(server)
+    lab.run_cell("hypothesis")
+    choose(lab, right(load("10")).causes[0], "A")
+    assert noted(server)[2:] == ["hypothesis"], "no cell was opened, although all are on the page"
+    bar = lab.show("program-training")
+    lab.picture("program_folded")
+    bar.locator(".jp-Placeholder-content").click()
+    assert until(lambda: noted(server)[2:] == ["hypothesis", "opened"]), noted(server)
+    assert lab.errors() == []
+
+
+def noted(server) -> list[str]:
+    """Return the kinds of the notes on the ticket of exercise 10, in order."""
+    with sqlite3.connect(server.data / "record.sqlite") as record:
+        query = "select kind from notes where ticket = ? order by rowid"
+        return [kind for (kind,) in record.execute(query, (load("10").scenario.ticket,))]
