@@ -90,7 +90,7 @@ def _number(exercise: Exercise, word: str, suspect: Fault, looked: list[str]) ->
         alike = [[other for other in map(parse, fault.evidence) if other.left == claim.left] for fault in kin]
         if not any(other.holds(seen) for others in alike for other in others):
             usual = f" (usual: {row.usual_text()})" if row.usual_text() else ""
-            which = word if all(alike) else f"{word} (here: {suspect.title})"
+            which = word if all(alike) else f"{word}, such as “{suspect.title}”,"
             would = f"With {which} it would be {WOULD[claim.op]} {claim.right}."
             texts.setdefault(view in looked, f"in the view `{view}`, {row.label} is {digits(value)}{usual}. {would}")
     if True in texts:
