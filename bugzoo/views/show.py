@@ -74,10 +74,10 @@ def body(name: str, runs: Runs) -> str:
 def _line(
     label: str, numbers: Sequence[str], outside: Sequence[bool], usual: str, wide: int, sizes: Sequence[int]
 ) -> str:
-    cells = (
+    marked = (
         f"{number:>{size}}{MARK if odd else ' '}" for number, odd, size in zip(numbers, outside, sizes, strict=True)
     )
-    return f"  {label:{wide}}  {' '.join(cells)}  {usual and f'usual: {usual}'}".rstrip()
+    return f"  {label:{wide}}  {' '.join(marked)}  {usual and f'usual: {usual}'}".rstrip()
 
 
 def html(name: str, runs: Runs) -> str:
