@@ -50,8 +50,8 @@ def read(path: Path) -> list[Student]:
     named = {_plain(column): column for column in reversed(columns) if column}  # the first of two equal ones
     key = next((named[name] for name in _IDS if name in named), None)
     if key is None:
-        line = ", ".join(map(str, columns)) or "empty"
-        problem = f"{path} has no column for the student's id; its first line is {line}."
+        head = ", ".join(map(str, columns)) or "empty"
+        problem = f"{path} has no column for the student's id; its first line is {head}."
         raise UserError(f"{problem} Name one column {', '.join(_IDS[:-1])} or {_IDS[-1]}.")
     students: dict[str, Student] = {}
     for line, row in enumerate(rows, 2):
