@@ -23,9 +23,7 @@ def unknown(kind: str, name: str, allowed: Iterable[str], next_command: str) -> 
     tails = {candidate.rsplit("/", 1)[-1]: candidate for candidate in small}
     near = [candidate for candidate in small if candidate.startswith(f"{typed}/")][:3]  # a family's name alone
     near += [candidate for candidate in get_close_matches(typed, small, 3, 0.5) if candidate not in near]
-    near += [
-        tails[tail] for tail in get_close_matches(typed.rsplit("/", 1)[-1], tails, 3, 0.6) if tails[tail] not in near
-    ]
+    near += [tails[end] for end in get_close_matches(typed.rsplit("/", 1)[-1], tails, 3, 0.6) if tails[end] not in near]
     guess = f" Did you mean {' or '.join(small[spelling] for spelling in near[:3])}?" if near else ""
     there = f"There is no {kind} named {name!r}.{guess}"
     if len(allowed) <= FEW:

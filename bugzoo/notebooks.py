@@ -37,9 +37,8 @@ def code(name: str, text: str, **metadata: Any) -> NotebookNode:
 def notebook(cells: Sequence[NotebookNode], **metadata: Any) -> NotebookNode:
     """Return the cells as a Python notebook. `metadata` is added to the metadata of all our notebooks."""
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    return v4.new_notebook(
-        cells=list(cells), metadata={"kernelspec": kernel, "language_info": {"name": "python"}} | metadata
-    )
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}} | metadata
+    return v4.new_notebook(cells=list(cells), metadata=metadata)
 
 
 def to_text(made: NotebookNode) -> str:

@@ -40,14 +40,11 @@ def said(body: Sequence[ast.stmt]) -> set[ast.AST]:
     functions = [_Function(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     names = Counter(construct.name for construct in functions)
     while True:  # every variable counts as a text until another use of it is found
-        passed_on = {
-            construct.name: construct.places() for construct in functions if names[construct.name] == 1
-        }  # else it is ambiguous
+        # a name of two functions is ambiguous
+        passed_on = {construct.name: construct.places() for construct in functions if names[construct.name] == 1}
         messages: set[ast.AST] = {text for call in calls for text in _texts(call, passed_on)}
         messages |= {value for construct in functions for name in construct.texts for value in construct.values[name]}
-        messages = {
-            construct for construct in messages if not any(isinstance(node, _BINDING) for node in within(construct))
-        }
+        messages = {text for text in messages if not any(isinstance(node, _BINDING) for node in within(text))}
         inside = {node for construct in messages for node in within(construct)}
         if not any([construct.keep(inside) for construct in functions]):
             return messages

@@ -91,9 +91,8 @@ def with_settings(source: str, settings: Mapping[str, object], label: str) -> st
 def misfit(fault: Fault, program: str) -> str:
     """Return why a fault does not fit a program, in one sentence. Empty if it fits."""
     # all inputs of the cached function; a Fault itself cannot be hashed
-    return _misfit(
-        fault.id, _told(fault.edits), program, fault.needs.ranks, fault.not_on.get(program, ""), _Unhashed(fault)
-    )
+    reason = fault.not_on.get(program, "")
+    return _misfit(fault.id, _told(fault.edits), program, fault.needs.ranks, reason, _Unhashed(fault))
 
 
 _texts: dict[int, tuple[object, str]] = {}
@@ -177,9 +176,8 @@ class Scenario:
         object.__setattr__(self, "faults", tuple(self.faults))
         for trap, _ in self.odd:
             if not trap.trap:
-                raise UserError(
-                    f"{trap.id} is a fault, and a decoy is harmless. Use one of the traps: `bugzoo list faults`."
-                )
+                advice = "Use one of the traps: `bugzoo list faults`."
+                raise UserError(f"{trap.id} is a fault, and a decoy is harmless. {advice}")
         for fault, _ in (*self.specs, *self.odd):
             if why := misfit(fault, self.program):
                 raise UserError(f"{fault.id} does not fit {self.program}: {why} It fits {', '.join(fits(fault))}.")
@@ -265,18 +263,16 @@ class Scenario:
         """Raise UserError if a fault needs a CUDA device and this scenario does not run on one."""
         if self.needs.cuda and not self.device.startswith("cuda"):
             names = " and ".join(fault.id for fault, _ in self.specs if fault.needs.cuda)
-            raise UserError(
-                f"{names} shows only on a CUDA device; on the CPU the broken script works. On a machine with a GPU, "
-                "add --device cuda (in Python: Scenario(..., device='cuda'))."
-            )
+            problem = f"{names} shows only on a CUDA device; on the CPU the broken script works."
+            advice = "On a machine with a GPU, add --device cuda (in Python: Scenario(..., device='cuda'))."
+            raise UserError(f"{problem} {advice}")
 
     def job(self, *, after: str | None = None, **extra: Any) -> Any:
         """Return this scenario as a running.Job: its source, limits and ranks. `extra` goes to Job unchanged."""
         from bugzoo.running import Job, Limits
 
-        limits = extra.pop("limits", None) or Limits(
-            seconds=self.needs.seconds or 120, memory_mib=self.needs.memory_mib
-        )
+        usual = Limits(seconds=self.needs.seconds or 120, memory_mib=self.needs.memory_mib)
+        limits = extra.pop("limits", None) or usual
         return Job(self.source, file=f"{self.program}.py", limits=limits, ranks=self.ranks, after=after, **extra)
 
     def run(

@@ -60,10 +60,8 @@ def check_assignment(given: str) -> None:
 
     if not given.strip() or "/" in given or (os.path.exists(given) and not os.path.isdir(given)):
         if not given.strip() or not os.path.isdir(given):
-            raise UserError(
-                f"--assignment {given!r}: there is no such folder. `bugzoo assign` makes one. "
-                "`bugzoo list exercises` lists exercises to grade."
-            )
+            advice = "`bugzoo assign` makes one. `bugzoo list exercises` lists exercises to grade."
+            raise UserError(f"--assignment {given!r}: there is no such folder. {advice}")
     if os.path.isdir(given):
         folder.key(Path(given))
         folder.drawn(Path(given))

@@ -229,9 +229,8 @@ def _ask_first(program: str) -> None:
         print(f"You have begun {named} on this program without a diagnosis. Its source would give the answer away.")
         if typer.confirm("Print it anyway?"):
             return
-    raise UserError(
-        f"You have begun {named} on {program}: its source would give the answer away. Submit a diagnosis first, or add --yes."
-    )
+    problem = f"You have begun {named} on {program}: its source would give the answer away."
+    raise UserError(f"{problem} Submit a diagnosis first, or add --yes.")
 
 
 new = App(no_args_is_help=True, rich_markup_mode="markdown", help="Write a stub to add something to bugzoo.")

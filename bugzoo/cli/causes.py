@@ -12,10 +12,7 @@ app.add_typer(group, name="causes")
 
 
 @group.command()
-def build(
-    only_check: Annotated[bool, check_option("table")] = False,
-    json: Json = None,
-) -> None:
+def build(only_check: Annotated[bool, check_option("table")] = False, json: Json = None) -> None:
     """Build causes.json from the files of bugzoo's faults, and from those of installed fault packs. Never edit it by hand.
 
     Type it after a change of `cause` in a fault's file, or of `CAUSE` in its family's.

@@ -81,10 +81,8 @@ def _tell(done: Any, update: bool) -> None:
 def _installed(folder: Path) -> None:
     """Raise UserError if JupyterLab is missing. The notebooks are already copied."""
     if importlib.util.find_spec("jupyterlab") is None:
-        raise UserError(
-            f"The notebooks are in {folder}, but JupyterLab is not installed for {sys.executable}. "
-            f"Type: {sys.executable} -m pip install jupyterlab"
-        )
+        problem = f"The notebooks are in {folder}, but JupyterLab is not installed for {sys.executable}."
+        raise UserError(f"{problem} Type: {sys.executable} -m pip install jupyterlab")
 
 
 def _taken(extra: list[str]) -> int | None:

@@ -302,9 +302,7 @@ def _findings(report: Any, every: bool) -> list[str]:
         lines += _fold(f"{finding.instead} {finding.page}", "    ")
     if every:
         silenced = [finding for finding in report.findings if finding.silenced]
-        lines += [
-            f"  line {finding.line}: {finding.contract} is silenced there: {finding.silenced}" for finding in silenced
-        ]
+        lines += [f"  line {entry.line}: {entry.contract} is silenced there: {entry.silenced}" for entry in silenced]
         aside = [f"{name} could not judge a call: {why}" for name, why in report.stepped_aside.items()]
         lines += ["", "Demands that were not looked at:"] if aside else []
         for text in aside:
@@ -347,11 +345,8 @@ def _catalogue(cause: str) -> list[str]:
         row = listing.detail(cause)
     except UserError:
         return []
-    return [
-        *_fold(listing.general(row["why"]), "   why    "),
-        *_fold(row["fix"], "   fix    "),
-        f"   more   bugzoo show {cause}",
-    ]
+    why = listing.general(row["why"])
+    return [*_fold(why, "   why    "), *_fold(row["fix"], "   fix    "), f"   more   bugzoo show {cause}"]
 
 
 def _test(test: Any) -> list[str]:

@@ -101,9 +101,7 @@ def _proofs(report: Any) -> None:
 
 @group.command()
 def build(
-    only_check: Annotated[bool, check_option("notebook")] = False,
-    folder: Folder = None,
-    json: Json = None,
+    only_check: Annotated[bool, check_option("notebook")] = False, folder: Folder = None, json: Json = None
 ) -> None:
     """Build exercises/ and solutions/ from their declarations. Never edit these notebooks by hand.
 
@@ -122,8 +120,7 @@ def build(
 
 @group.command()
 def instructor(
-    folder: Annotated[Path, path_argument("DIR", "A new folder, or an nbgrader course.")],
-    json: Json = None,
+    folder: Annotated[Path, path_argument("DIR", "A new folder, or an nbgrader course.")], json: Json = None
 ) -> None:
     """Write the instructor's versions, from which nbgrader makes the students': DIR/source/NAME/NAME.ipynb.
 
@@ -141,11 +138,7 @@ def instructor(
 
 
 @group.command()
-def reset(
-    exercise: Name,
-    folder: Folder = None,
-    json: Json = None,
-) -> None:
+def reset(exercise: Name, folder: Folder = None, json: Json = None) -> None:
     """Reset an exercise to its original notebook. Your version is kept next to it, as NAME.before.ipynb.
 
     Example: `bugzoo exercises reset 07`
@@ -161,11 +154,7 @@ def reset(
 
 
 @group.command("another")
-def draw_another(
-    exercise: Name,
-    folder: Folder = None,
-    json: Json = None,
-) -> None:
+def draw_another(exercise: Name, folder: Folder = None, json: Json = None) -> None:
     """Write another case like an exercise: another ticket, on another program, seed or parameter.
 
     It is trained first, with its healthy twin, because its ticket quotes the run. It is graded like the exercise.
@@ -183,10 +172,7 @@ def draw_another(
 
 
 @group.command("record")
-def record_runs(
-    exercise: Name,
-    json: Json = None,
-) -> None:
+def record_runs(exercise: Name, json: Json = None) -> None:
     """Train and record the five runs of a *five*, and those of its further tickets. Only in a checkout.
 
     A notebook shows the recording and trains nothing. Record again when the program or the fault has changed. What was

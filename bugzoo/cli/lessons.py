@@ -34,9 +34,7 @@ def list_(json: Json = None) -> None:
 
 @group.command()
 def build(
-    only_check: Annotated[bool, check_option("notebook")] = False,
-    folder: Folder = None,
-    json: Json = None,
+    only_check: Annotated[bool, check_option("notebook")] = False, folder: Folder = None, json: Json = None
 ) -> None:
     """Build notebooks/ from bugzoo/lessons/. Never edit these notebooks by hand.
 

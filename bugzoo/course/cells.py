@@ -9,10 +9,7 @@ from bugzoo.course.marks import fill
 from bugzoo.course.questions import without_settings
 from bugzoo.errors import UserError
 
-KINDS = (
-    "markdown", "folded", "code", "check", "predict", "draw", "task", "solution", "judge", "keep", "case", "proof",
-    "measured",
-)  # fmt: skip
+KINDS = tuple("markdown folded code check predict draw task solution judge keep case proof measured".split())
 
 PROSE = ("markdown", "folded", "check", "predict", "draw")
 """Kinds whose text the learner reads, and whose numbers need a proof."""
@@ -57,9 +54,8 @@ class Cell:
 def read_cell(file: Path, line: int, marker: str, body: list[str], number: int) -> Cell:
     match, here = _MARKER.fullmatch(marker), f"{file.name}, line {line}"
     if not match:
-        raise UserError(
-            f"{here}: {marker!r} is not a cell marker. Write `# %% [kind] name`, without the kind for code."
-        )
+        advice = "Write `# %% [kind] name`, without the kind for code."
+        raise UserError(f"{here}: {marker!r} is not a cell marker. {advice}")
     kind = match["kind"] or "code"
     if kind not in KINDS:
         raise UserError(f"{here}: there is no kind [{kind}]. The kinds are {', '.join(KINDS)}.")
@@ -69,9 +65,8 @@ def read_cell(file: Path, line: int, marker: str, body: list[str], number: int) 
     if kind in (*PROSE, "case"):
         for offset, text in enumerate(body, 1):
             if text.strip() and not re.match(r"#(?: |$)", text):
-                raise UserError(
-                    f"{file.name}, line {line + offset}: text of a [{kind}] cell must begin with `# `: {text!r}"
-                )
+                here = f"{file.name}, line {line + offset}"
+                raise UserError(f"{here}: text of a [{kind}] cell must begin with `# `: {text!r}")
         body = [text[2:] for text in body]
     text = fill("\n".join(body).strip("\n"), f"{here} ({name})", file.parent, link=kind in ("markdown", "folded"))
     return Cell(kind, name, text, line, tuple(json.loads(match["tags"] or "[]")))

@@ -51,27 +51,22 @@ def is_axis(line: str) -> bool:
 def read_drawing(text: str, where: str) -> Drawing:
     """Parse the text of a [draw] cell. Raises UserError that begins with `where`."""
     lines = [line for line in text.splitlines() if line.strip()]
-    x, y = (
-        [part for line in lines[-2:] if (part := form.fullmatch(line))] for form in (_X_AXIS, _Y_AXIS)
-    )  # the last two lines
+    # the last two lines
+    x, y = ([part for line in lines[-2:] if (part := form.fullmatch(line))] for form in (_X_AXIS, _Y_AXIS))
     if len(x) != 1 or len(y) != 1 or len(lines) < 3:
-        raise UserError(
-            f"{where}: a drawing needs a text and two axes. End it with `step: 1, 60, 200` and `loss (nats): 0.0001 to 1, log`."
-        )
+        advice = "End it with `step: 1, 60, 200` and `loss (nats): 0.0001 to 1, log`."
+        raise UserError(f"{where}: a drawing needs a text and two axes. {advice}")
     points = tuple(map(float, x[0][2].split(",")))
     if len(points) not in COUNTS:
         raise UserError(f"{where}: a drawing has 3 to 5 points on the x-axis, this one has {len(points)}.")
     if any(left >= right for left, right in pairwise(points)):
         raise UserError(f"{where}: the {COUNTS[len(points)]} points of the x-axis must rise, these are {x[0][2]}.")
-    axes = (
-        Axis(x[0][1].strip(), points[0], points[-1], bool(x[0][3])),
-        Axis(y[0][1].strip(), float(y[0][2]), float(y[0][3]), bool(y[0][4])),
-    )
+    x_axis = Axis(x[0][1].strip(), points[0], points[-1], bool(x[0][3]))
+    axes = (x_axis, Axis(y[0][1].strip(), float(y[0][2]), float(y[0][3]), bool(y[0][4])))
     for axis in axes:
         if not axis.low < axis.high or not all(map(math.isfinite, (axis.low, axis.high))):
             raise UserError(f"{where}: the axis {axis.label} goes from {axis.low:g} to {axis.high:g}. It must rise.")
         if axis.log and axis.low <= 0:
-            raise UserError(
-                f"{where}: a logarithmic axis has no {axis.low:g}. Begin {axis.label} above 0, or omit `log`."
-            )
+            advice = f"Begin {axis.label} above 0, or omit `log`."
+            raise UserError(f"{where}: a logarithmic axis has no {axis.low:g}. {advice}")
     return Drawing(" ".join(line.strip() for line in lines[:-2]), points, *axes)

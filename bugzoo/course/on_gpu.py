@@ -26,11 +26,9 @@ def line(file: Path) -> str:
     run = known().get(file.stem)
     if run is None:
         return "This lesson has not run on a GPU yet."
-    words, digits = len(run["words"]), len(run["digits"])
+    counts = ((len(run["words"]), "sentence"), (len(run["digits"]), "number"))
     version = "This lesson" if run["text"] == digest(file) else "An earlier version of this lesson"
-    wrong = [
-        f"{count} {noun}{'s' * (count != 1)}" for count, noun in ((words, "sentence"), (digits, "number")) if count
-    ]
+    wrong = [f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts if count]
     failed = f"{' and '.join(wrong)} of it did not hold there. On the CPU, where it starts, all of it does"
     verdict = failed if wrong else "all of it held there"
     return f"{version} ran on an {run['device']} on {run['date']}: {verdict}."

@@ -98,9 +98,8 @@ def read_question(kind: str, text: str, where: str) -> Question:
     lines = text.splitlines()
     choices, values = (any(re.match(sign, line) for line in lines) for sign in (r"\([ x]\) ", r"\([=~]\)"))
     if choices and values:
-        raise UserError(
-            f"{where}: a question has either answers with ( ) and (x), or numbers with (=) and (~). Use one."
-        )
+        problem = "a question has either answers with ( ) and (x), or numbers with (=) and (~)"
+        raise UserError(f"{where}: {problem}. Use one.")
     if values:
         return _number(lines, where)
     read: Callable[[list[str], str], Question] | None = None
@@ -130,10 +129,9 @@ def _choices(lines: list[str], where: str) -> Choices:
     """Parse text, then answers: `( ) text` or `(x) text` on one line, with the explanation indented below."""
     text, entries = _entries(lines, _CHOICE)
     if not entries:
-        raise UserError(
-            f"{where}: this is no kind of question. Write ( ) and (x), (=) and (~), `left -> right` or `1) text`, "
-            "after an empty line; `bugzoo/course/questions.py` has an example of each."
-        )
+        advice = "Write ( ) and (x), (=) and (~), `left -> right` or `1) text`, after an empty line"
+        examples = "`bugzoo/course/questions.py` has an example of each"
+        raise UserError(f"{where}: this is no kind of question. {advice}; {examples}.")
     choices = Choices(text, tuple((match[2], why, match[1] == "x") for match, why in entries))
     if len(entries) < 2 or sum(right for *_, right in choices.answers) != 1 or not text:
         raise UserError(f"{where}: a question needs a text, two or more answers, and exactly one (x).")
@@ -146,23 +144,18 @@ def _choices(lines: list[str], where: str) -> Choices:
 
 def _number(lines: list[str], where: str) -> Number:
     if wrong := [line for line in lines if re.match(r"\([=~]\)", line) and not _VALUE.fullmatch(line)]:
-        raise UserError(
-            f"{where}: {wrong[0]!r} is not a number. Write `(=) 0.693 +- 0.02`, `(~) 0.5 +- 0.03` or `(~) else`."
-        )
+        advice = "Write `(=) 0.693 +- 0.02`, `(~) 0.5 +- 0.03` or `(~) else`."
+        raise UserError(f"{where}: {wrong[0]!r} is not a number. {advice}")
     text, entries = _entries(lines, _VALUE)
     if bare := [answer[0] for answer, why in entries if not why]:
         raise UserError(f"{where}: {bare[0]!r} has no explanation. Indent one below it.")
-    near = [
-        (answer[1], Near(answer[3], float(answer[3]), float(answer[4] or 0), why))
-        for answer, why in entries
-        if answer[3]
-    ]
+    numbers = [(answer, why) for answer, why in entries if answer[3]]
+    near = [(answer[1], Near(answer[3], float(answer[3]), float(answer[4] or 0), why)) for answer, why in numbers]
     right = [answer for sign, answer in near if sign == "="]
     otherwise = [(answer[1], why) for answer, why in entries if answer[2]]
     if len(right) != 1 or not text:
-        raise UserError(
-            f"{where}: a question for a number needs a text and exactly one (=), this one has {len(right)}."
-        )
+        needs = "a question for a number needs a text and exactly one (=)"
+        raise UserError(f"{where}: {needs}, this one has {len(right)}.")
     if [sign for sign, _ in otherwise] != ["~"] or not entries[-1][0][2]:
         raise UserError(f"{where}: the last answer must be `(~) else`, the reply to every other number. Add one.")
     foreseen = tuple(answer for sign, answer in near if sign == "~")
@@ -170,9 +163,8 @@ def _number(lines: list[str], where: str) -> Number:
         if answer.within < 0 or right[0].within < 0:
             raise UserError(f"{where}: a tolerance after +- is at least 0.")
         if before := [first for first in (*right, *foreseen[:place]) if first.fits(answer.value)]:
-            raise UserError(
-                f"{where}: nothing reaches (~) {answer.shown}, as {before[0].shown} accepts it first. Narrow that."
-            )
+            first = before[0].shown
+            raise UserError(f"{where}: nothing reaches (~) {answer.shown}, as {first} accepts it first. Narrow that.")
     return Number(text, right[0], foreseen, otherwise[0][1])
 
 
@@ -181,9 +173,8 @@ def _match(lines: list[str], where: str) -> Match:
     pairs = tuple((match[1], match[2]) for match in entries)
     lefts, rights = {left for left, _ in pairs}, {right for _, right in pairs}
     if len(lefts) < max(2, len(pairs)) or len(rights) < 2:
-        raise UserError(
-            f"{where}: a match needs two or more lines, different on the left and not all equal on the right."
-        )
+        needs = "two or more lines, different on the left and not all equal on the right"
+        raise UserError(f"{where}: a match needs {needs}.")
     return Match(text, pairs, why)
 
 
@@ -221,9 +212,8 @@ def _listed(lines: list[str], head: re.Pattern[str], where: str, form: str) -> t
     start = _list_start(lines)
     for line in lines[start:]:
         if line.strip() and not line[0].isspace() and not head.fullmatch(line):
-            raise UserError(
-                f"{where}: {line!r} is not of the form {form}. Indent an explanation, and end the text with an empty line."
-            )
+            advice = "Indent an explanation, and end the text with an empty line."
+            raise UserError(f"{where}: {line!r} is not of the form {form}. {advice}")
     text = " ".join(line.strip() for line in lines[:start] if line.strip())
     _, entries = _entries(lines[start:], head)
     if early := [match[0] for match, why in entries[:-1] if why]:

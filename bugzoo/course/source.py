@@ -174,15 +174,10 @@ class Lesson:
         """Name -> task. Raises UserError for a task without a solution or a judge."""
         tasks = {}
         for cell in self.of("task"):
-            parts = {
-                part.kind: part.text
-                for part in self.cells
-                if part.name == cell.name and part.kind in ("solution", "judge")
-            }
-            if lacking := {"solution", "judge"} - set(parts):
-                raise UserError(
-                    f"{self.where(cell)}: a task needs a cell `# %% [{min(lacking)}] {cell.name}`. Add one."
-                )
+            named = [part for part in self.cells if part.name == cell.name]
+            parts = {part.kind: part.text for part in named if part.kind in ("solution", "judge")}
+            if lacking := min({"solution", "judge"} - set(parts), default=""):
+                raise UserError(f"{self.where(cell)}: a task needs a cell `# %% [{lacking}] {cell.name}`. Add one.")
             tasks[cell.name] = Task(cell.text, **parts)
         for cell in self.of("solution") + self.of("judge"):
             if cell.name not in tasks:
@@ -227,12 +222,8 @@ class Lesson:
     @property
     def claims(self) -> list[Claim]:
         """Return every marked number or word of the text, with questions and answers."""
-        return [
-            Claim(claimed, name, self.where(cell))
-            for cell in self.cells
-            if cell.kind in PROSE
-            for claimed, name in CLAIM.findall(cell.text)
-        ]
+        prose = [cell for cell in self.cells if cell.kind in PROSE]
+        return [Claim(text, name, self.where(cell)) for cell in prose for text, name in CLAIM.findall(cell.text)]
 
     @property
     def minutes(self) -> float:
@@ -265,9 +256,8 @@ def read(file: Path) -> Lesson:
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         cell = read_cell(file, start + 1, lines[start], lines[start + 1 : end], len(cells))
         if cell.key in {earlier.key for earlier in cells}:
-            raise UserError(
-                f"{file.name}, line {start + 1}: there is already a cell named {cell.name}. Choose another name."
-            )
+            problem = f"{file.name}, line {start + 1}: there is already a cell named {cell.name}."
+            raise UserError(f"{problem} Choose another name.")
         cells.append(cell)
     lesson = Lesson(file, tuple(cells))
     _ = lesson.questions, lesson.drawings, lesson.cases, lesson.tasks  # reports malformed ones here

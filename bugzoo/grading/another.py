@@ -18,10 +18,7 @@ SEEDS = 5
 PARTS = 10
 """Parts of a run whose means a story tells, as `program.numbers()` prints them."""
 _NAME = re.compile(r"(?P<exercise>\w+)-(?P<number>[1-9]\d{0,3})(?P<end>\.low|\.high)?")
-_ENDS: dict[str, Pick] = {
-    ".low": lambda label, low, high, whole: low,
-    ".high": lambda label, low, high, whole: high,
-}
+_ENDS: dict[str, Pick] = {".low": lambda label, low, high, whole: low, ".high": lambda label, low, high, whole: high}
 
 
 def parted(name: str) -> tuple[str, int, str]:

@@ -153,9 +153,5 @@ def said(part: judging.Part) -> str:
 def about(exercise: Exercise) -> tuple[object, ...]:
     """Return what a repair's grade depends on besides the exercise's file: the two texts and the fault's file."""
     words = [true_causes(exercise, of) for of in range(len(exercise.faults))]
-    return (
-        exercise.handed_out,
-        healthy_text(exercise),
-        tuple(words) if len(words) > 1 else words[0],
-        tolerances(exercise.scenario),
-    )
+    causes = tuple(words) if len(words) > 1 else words[0]
+    return exercise.handed_out, healthy_text(exercise), causes, tolerances(exercise.scenario)

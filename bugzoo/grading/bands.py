@@ -41,10 +41,8 @@ def in_band(
     saw = f"{sentence} The {kind.metric}{mean} {value:.3f} (healthy: {usual:.3f})."
     saw_loss = f"{sentence} The loss{mean} {loss:.3f} {kind.unit} (healthy: {usual_loss:.3f})."
     least, most = f"At least {floor:.3f} passes.", f"At most {ceiling:.3f} passes."
-    return [
-        Check(kind.metric, state_of(value >= floor), saw, least, value, group=group),
-        Check("loss", state_of(loss <= ceiling), saw_loss, most, loss, group=group),
-    ]
+    metric = Check(kind.metric, state_of(value >= floor), saw, least, value, group=group)
+    return [metric, Check("loss", state_of(loss <= ceiling), saw_loss, most, loss, group=group)]
 
 
 def on_average(seeds: Sequence[list[Check]], twins: Sequence[Baseline], program: str, room: float = 1.0) -> list[Check]:

@@ -61,10 +61,8 @@ def reached(scenario: Scenario, text: str) -> Baseline:
                 answers = reference.answer(scenario, weights(run.arrays), inputs)
             score = evaluation.task(scenario.program).measure(answers, targets)
             losses = tuple(float(value) for value in run.trace.loss)
-            *_, settings = read(run.arrays)
-            entry = asdict(
-                Baseline(score.value, score.loss, len(run.trace.step), losses, untouched(run), tuple(settings))
-            )
+            settings = tuple(read(run.arrays)[-1])
+            entry = asdict(Baseline(score.value, score.loss, len(run.trace.step), losses, untouched(run), settings))
             kept.write(key, entry)
     losses, settings = tuple(entry["losses"]), tuple(entry["settings"])
     return Baseline(entry["value"], entry["loss"], entry["steps"], losses, entry["untouched"], settings)

@@ -54,12 +54,10 @@ def measure(run: Run) -> dict[str, float]:
     if place is None or shift is None or shift[1]:
         return numbers
     each = [_in_mode(run, batch, arguments, place, shift[0], *mode) for mode in product((True, False), GRADIENTS)]
-    worst = {"future_leak": min, "later_weight": max}
-    return numbers | {
-        name: of(reading[name] for reading in each)
-        for name, of in worst.items()
-        if all(name in reading for reading in each)
-    }
+    for name, worst in {"future_leak": min, "later_weight": max}.items():
+        if all(name in reading for reading in each):
+            numbers[name] = worst(reading[name] for reading in each)
+    return numbers
 
 
 def _grad_gap(run: Run, batch: Any, training: bool) -> float:
@@ -69,15 +67,13 @@ def _grad_gap(run: Run, batch: Any, training: bool) -> float:
         return max(float((answer - usual).norm() / usual.norm().clamp(min=1e-30)) for answer in others)
 
 
-def _in_mode(
-    run: Run, batch: Any, arguments: Call, place: int, axis: int, training: bool, gradients: Any
-) -> dict[str, float]:
+def _in_mode(run: Run, batch: Any, args: Call, place: int, axis: int, training: bool, context: Any) -> dict[str, float]:
     """`call` sets the seed, so that dropout drops the same units before and after a change."""
     with quiet(model_of(run, batch), training=training) as module:
-        model = _with(module, gradients)
+        model = _with(module, context)
         with SquareSoftmax() as softmax:
             out = call(model, batch.args, batch.kwargs)
-        numbers = dependency.future(model, arguments, place, out, axis)
+        numbers = dependency.future(model, args, place, out, axis)
     leak = {"future_leak": numbers["future_leak"]} if "future_leak" in numbers else {}
     return leak | ({"later_weight": max(softmax.later)} if softmax.later else {})
 

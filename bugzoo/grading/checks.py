@@ -34,10 +34,8 @@ def illness(one: Submission) -> list[Check]:
     named: dict[str, list[str]] = {}
     for claim in (parse(text) for fault in still for text in fault.evidence):
         named.setdefault(claim.instrument, []).append(claim.left.partition(".")[2])
-    symptoms = [
-        symptom(name, one.readings[name].numbers, named[name]) for name in sorted(named) if name in one.readings
-    ]
-    sentence = " ".join(symptoms) or f"The run ended as {one.run.outcome}."
+    texts = [symptom(name, one.readings[name].numbers, named[name]) for name in sorted(named) if name in one.readings]
+    sentence = " ".join(texts) or f"The run ended as {one.run.outcome}."
     if not still:
         sentence = "The numbers that showed a fault were measured again. They show none."
     saw = f"The original fault still shows. {sentence}" if still else sentence
@@ -57,11 +55,9 @@ def fall(one: Submission) -> list[Check]:
     """Check that the training loss ends as low as the twin's, in any unit: both as shares of the first loss."""
     share, usual = _end(one.losses), _end(np.asarray(one.twin.losses, dtype=np.float64))
     ceiling = FALL * usual + FALL_SHARE
-    end = (
-        f"{share:.0%} of its first value (healthy: {usual:.0%})"
-        if math.isfinite(share)
-        else "a value that is not finite"
-    )
+    end = f"{share:.0%} of its first value (healthy: {usual:.0%})"
+    if not math.isfinite(share):
+        end = "a value that is not finite"
     saw = f"The first and the last losses of the training were compared. The training loss ends at {end}."
     expected = f"At most {ceiling:.0%} passes."
     return [Check("training loss", state_of(share <= ceiling), saw, expected, share, group="runs")]

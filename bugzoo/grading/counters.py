@@ -19,10 +19,9 @@ MEMBERS = frozenset("enumerate iter cycle chain islice map filter zip reversed l
 """Functions that return numbers in a row, and those that return the members of others."""
 CHANGES = "append extend add insert update setdefault remove discard pop popleft popitem add_ mul_ fill_".split()
 """Methods that change a container or a tensor in place."""
-STEPPED = (
-    "StepLR MultiStepLR SequentialLR ConstantLR LambdaLR MultiplicativeLR get_last_lr last_epoch _step_count".split()
-)
-CLOCKS = ["time", "time_ns", "perf_counter", "monotonic", "now", "today", "localtime", *STEPPED]
+CLOCKS = "time time_ns perf_counter monotonic now today localtime".split()
+CLOCKS += "StepLR MultiStepLR SequentialLR ConstantLR LambdaLR MultiplicativeLR".split()
+CLOCKS += "get_last_lr last_epoch _step_count".split()
 """Functions that return a time, and what torch changes or counts by steps."""
 DATA = ("grad", "data", "weight", "bias")
 """Attributes that change at each step and hold data."""
@@ -97,9 +96,7 @@ class Counters:
         if not isinstance(node, ast.Name):
             return None
         for above in self.above(node):  # a comprehension has names of its own
-            if any(
-                node.id in map(last_name, ast.walk(generator.target)) for generator in getattr(above, "generators", ())
-            ):
+            if any(node.id in map(last_name, ast.walk(clause.target)) for clause in getattr(above, "generators", ())):
                 return above, node.id
         return self.program.variable(node)
 
@@ -169,11 +166,8 @@ class Counters:
         for function in (function for one in names for function in self.functions.get(one, ())):
             parameters = [one.arg for one in function.args.args if one.arg not in ("self", "cls")]
             bindings = [*zip(parameters, values, strict=False), *((one.arg, one.value) for one in call.keywords)]
-            yield from (
-                ((self.program.function(function.args), parameter), value, call)
-                for parameter, value in bindings
-                if parameter
-            )
+            scope = self.program.function(function.args)
+            yield from (((scope, parameter), value, call) for parameter, value in bindings if parameter)
 
 
 def _pairs(target: ast.expr, value: ast.expr, members: bool = False) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -182,9 +176,8 @@ def _pairs(target: ast.expr, value: ast.expr, members: bool = False) -> Iterator
     if name == "tqdm" and args:
         yield from _pairs(target, args[0], members)
     elif isinstance(target, ast.Tuple | ast.List):
-        parts = {"zip": args, "enumerate": [ast.Constant(0), *args[:1]]}.get(
-            name, [] if members else getattr(value, "elts", [])
-        )
+        literal = [] if members else getattr(value, "elts", [])
+        parts = {"zip": args, "enumerate": [ast.Constant(0), *args[:1]]}.get(name, literal)
         parts = parts if len(parts) == len(target.elts) else [value] * len(target.elts)
         for member, part in zip(target.elts, parts, strict=True):
             yield from _pairs(member, part, members)

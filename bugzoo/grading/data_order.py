@@ -66,7 +66,7 @@ def check(found: Mapping[int, Sequence[int]], scenario: Scenario) -> Check | Non
     submitted, usual = (shares(each, *_counts(scenario)) for each in (list(found.values()), batches))
     if submitted.shape[1] < FEWEST or usual.shape[1] < FEWEST:
         return None
-    rows, usual_rows = _sizes_at(found, [len(batch) for batch in batches], reference.epoch(scenario))
+    rows, usual_rows = _rows(found, [len(batch) for batch in batches], reference.epoch(scenario))
     chance = CHANCE * float(np.std(rows - usual_rows)) / math.sqrt(len(rows))
     if abs(rows.mean() - usual_rows.mean()) > max(SMALLER * usual_rows.mean(), chance):
         saw = f"The samples of {len(found)} drawn steps were counted. A step has {rows.mean():.1f} on average "
@@ -102,18 +102,15 @@ def repeats(batches: Mapping[int, Sequence[int]], samples: int, epoch: int | Non
     return again, max(sum(math.comb(counts.total(), 2) for counts in epochs.values()), 1)
 
 
-def _sizes_at(
-    found: Mapping[int, Sequence[int]], usual: Sequence[int], epoch: int | None
-) -> tuple[np.ndarray, np.ndarray]:
+def _rows(found: Mapping[int, Sequence[int]], usual: Sequence[int], epoch: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the samples of each drawn step, ours and healthy.
 
     The last batch of an epoch may be small, and how many of the drawn steps are last ones is chance: sizes are compared
     at the same place of the epoch.
     """
     every = min(epoch or 1, len(usual))
-    return np.asarray([len(batch) for batch in found.values()]), np.asarray(
-        [usual[(step - 1) % every] for step in found]
-    )
+    sizes = [len(batch) for batch in found.values()]
+    return np.asarray(sizes), np.asarray([usual[(step - 1) % every] for step in found])
 
 
 def _compared(ours: np.ndarray, usual: np.ndarray) -> Check:

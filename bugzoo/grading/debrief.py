@@ -59,13 +59,8 @@ def further(exercise: Exercise) -> str:
     present = [fault for fault, _ in exercise.about_faults]
     parts = []
     ids = {fault.id for fault in present}
-    all_alike = {
-        look_alike.other: look_alike
-        for fault in present
-        for look_alike in fault.look_alikes
-        if look_alike.other not in ids
-    }
-    if look_alikes := list(all_alike.values()):
+    by_id = {entry.other: entry for fault in present for entry in fault.look_alikes if entry.other not in ids}
+    if look_alikes := list(by_id.values()):
         parts.append("### Look-alikes" + (f"\n\n{OF_EACH}" if len(present) > 1 else ""))
         parts += [_look_alike(look_alike) for look_alike in look_alikes]
     if sources := list(dict.fromkeys(source for fault in present for source in fault.sources)):
@@ -109,11 +104,8 @@ def repaired(exercise: Exercise) -> list[str]:
 
 def diff(before: str, after: str) -> str:
     """Return the changed lines of a unified diff."""
-    return "\n".join(
-        line
-        for line in difflib.unified_diff(source_lines(before), source_lines(after), n=0, lineterm="")
-        if not line.startswith(("---", "+++", "@@"))
-    )
+    lines = difflib.unified_diff(source_lines(before), source_lines(after), n=0, lineterm="")
+    return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
 
 
 def _look_alike(one: Any) -> str:
@@ -143,11 +135,9 @@ def picture(exercise: Exercise, program: Any = None) -> bytes:
     source = "" if program is None or isinstance(program, str) else program.as_run
 
     def curve(text: str) -> Any:
-        return (
-            healthy.recorded(device.on_device(text, on), ranks)
-            if text
-            else healthy.Twin(exercise.name, device=on).curve()
-        )
+        if not text:
+            return healthy.Twin(exercise.name, device=on).curve()
+        return healthy.recorded(device.on_device(text, on), ranks)
 
     pair = exercise.kind.compared(exercise, source)
     first, second = (curve(text) for text, _ in pair)

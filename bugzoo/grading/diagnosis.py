@@ -166,20 +166,15 @@ def section(source: str, line: int) -> str:
 
 def _step(right: Right, given: Any) -> Part:
     step = parse_answers.number(given)
+    if right.step is None and not right.places:
+        return Part("step", 1.0, "there is no step to name")
     if right.step is None:
-        sentence = (
-            "this fault has no single first step to name, so any answer counts"
-            if right.places
-            else "there is no step to name"
-        )
-        return Part("step", 1.0, sentence)
+        return Part("step", 1.0, "this fault has no single first step to name, so any answer counts")
     saw = f"step {step}" if step is not None else f"{given!r} is not a step" if given else "no step"
     good = step is not None and right.step[0] <= step <= right.step[1]
     if step is not None and step + 1 == right.step[0]:
-        good, saw = (
-            True,
-            f"step {step}, counted from 0; optimizer steps are counted from 1 here, so it is step {step + 1}",
-        )
+        good = True
+        saw = f"step {step}, counted from 0; optimizer steps are counted from 1 here, so it is step {step + 1}"
     return Part("step", float(good), saw, "the first step at which it shows", step)
 
 
@@ -201,6 +196,5 @@ def _test(right: Right, given: Any) -> Part:
         return Part("test", 1.0, "no test is asked for after this cause")
     letter = parse_answers.letter(given, right.test.texts)
     saw = letter or (f"{str(given)[:40]!r} is not one of the letters" if given else "no test")
-    return Part(
-        "test", float(bool(letter) and letter == right.test.letter), saw, "the test that tells it from its look-alikes"
-    )
+    good = bool(letter) and letter == right.test.letter
+    return Part("test", float(good), saw, "the test that tells it from its look-alikes")

@@ -43,9 +43,6 @@ def stretches(number: int, steps: int, epoch: int | None) -> bytes:
     """Return for each of a run's steps 1 or 0: all steps of two epochs, or of two stretches where these are long."""
     source, long = random.Random(f"stretch {number}"), min(epoch or LONGEST, LONGEST)
     starts = range(0, steps - 1, epoch or LONGEST)
-    chosen = {
-        step
-        for start in source.sample(starts, min(2, len(starts)))
-        for step in range(start, min(start + long, steps - 1))
-    }
+    begins = source.sample(starts, min(2, len(starts)))
+    chosen = {step for start in begins for step in range(start, min(start + long, steps - 1))}
     return bytes(int(step in chosen) for step in range(steps))

@@ -53,23 +53,19 @@ def _checks(run: Run, case: Scenario, twin: Baseline, thorough: bool, text: str 
         saw = f"The healthy program could repeat {repeated} of {steps} drawn steps: {why}."
         expected = "Each step should call the model once with its whole batch, and the model's parameters should stay."
         return [Check("steps", "cannot be graded", saw, expected, float(repeated), group="gone")]
-    sentence = (
-        f"{steps} steps were drawn, and the healthy program repeated them from the same weights and the same batch."
-    )
+    saw = f"{steps} steps were drawn, and the healthy program repeated them from the same weights and the same batch."
     # no answers: a model cannot be copied within torch.func, and its answers after the training are compared anyway
     readings = {"data": comparison.places, "update": comparison.update}
-    unseen = [
-        part for part, reading in readings.items() if part not in spared and steps - len(reading) > OTHERS * steps
-    ]
+    unseen = [part for part, values in readings.items() if part not in spared and steps - len(values) > OTHERS * steps]
     if unseen and thorough:
         return [_unseen(unseen[0], steps, len(readings[unseen[0]]))]
     result = [_data(comparison)] if comparison.places else []
     if "order" not in spared and (order := data_order.check(comparison.places, case)):
         result.append(order)
     if "gradient" not in spared and not comparison.unsettled:
-        result.append(_gradients(comparison, sentence))
+        result.append(_gradients(comparison, saw))
     if "update" not in spared and comparison.update:
-        result += _updates(comparison, sentence, _restores(reference.healthy_text(case)))
+        result += _updates(comparison, saw, _restores(reference.healthy_text(case)))
     if "answers" not in spared and comparison.agreement:
         result.append(_answers(comparison, may.same_forward))
     return result
@@ -88,29 +84,20 @@ def _data(found: Found) -> Check:
     saw = f"{count} examples of the batches of {len(found.places)} drawn steps were inspected. "
     saw += f"{strange} of them are not training examples" if strange else "All of them are training examples"
     expected = f"All of them should be; up to {OTHERS:.0%} others pass."
-    good = strange <= OTHERS * count
-    return Check(
-        "data at steps", state_of(good), saw + " with their labels.", expected, float(strange), group="unchanged"
-    )
+    state, saw = state_of(strange <= OTHERS * count), f"{saw} with their labels."
+    return Check("data at steps", state, saw, expected, float(strange), group="unchanged")
 
 
 def _gradients(found: Found, done: str) -> Check:
     wrong = {at: gap for at, gap in found.gradient.items() if gap > found.room}
     expected = f"At most {found.room:.0%} passes, as sums in another order differ by less."
     if not wrong:
-        return Check(
-            "gradient",
-            "passed",
-            f"{done} The gradients are equal.",
-            expected,
-            max(found.gradient.values()),
-            group="gone",
-        )
+        saw, largest = f"{done} The gradients are equal.", max(found.gradient.values())
+        return Check("gradient", "passed", saw, expected, largest, group="gone")
     if found.drawn is not None and (verdict := found.drawn.judged()) is not None:
         good, saw, number = verdict
-        return Check(
-            "gradient", state_of(good), f"{done} {saw}", "As with the healthy dropout passes.", number, group="gone"
-        )
+        expected = "As with the healthy dropout passes."
+        return Check("gradient", state_of(good), f"{done} {saw}", expected, number, group="gone")
     worst = max(wrong, key=lambda at: wrong[at])
     saw = f"{done} At {len(wrong)} of them the gradient is another one. "
     saw += f"At step {worst} the gradient differs by {wrong[worst]:.0%}."

@@ -1,5 +1,6 @@
 """The notebooks on disk: build them, compare them with the declarations, reset one for a learner."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,8 @@ c.ClearSolutions.code_stub = {{"python": "{STUB}"}}  # nothing that fails beside
 
 def texts() -> dict[str, str]:
     """Return path below the root -> text that the builder creates from the declarations."""
-    return {
-        f"{folder}/{name}.ipynb": build_notebook(exercise, kind)
-        for folder, kind in FOLDERS.items()
-        for name, exercise in exercises().items()
-    }
+    pairs = product(FOLDERS.items(), exercises().items())
+    return {f"{folder}/{name}.ipynb": build_notebook(exercise, kind) for (folder, kind), (name, exercise) in pairs}
 
 
 def build(place: Path | None = None) -> list[str]:
@@ -53,10 +51,8 @@ def course(folder: Path) -> list[Path]:
     with a longer time limit per cell is added if the course has none.
     Raises UserError if the folder cannot be written.
     """
-    targets = {
-        folder / "source" / name / f"{name}.ipynb": build_notebook(exercise, "instructor")
-        for name, exercise in exercises().items()
-    }
+    built = {name: build_notebook(exercise, "instructor") for name, exercise in exercises().items()}
+    targets = {folder / "source" / name / f"{name}.ipynb": text for name, text in built.items()}
     if not (folder / "nbgrader_config.py").exists():
         targets[folder / "nbgrader_config.py"] = CONFIGURATION
     for target, text in targets.items():

@@ -57,11 +57,8 @@ def sealed(result: "Result") -> "Result":
     if result.status in SAYS_WHY or (result.status == "wrong" and not result.checks):  # of an unreadable program
         message = result.message or " ".join(why)
     states = {group: state(result, group) for group in GROUPS}
-    checks = [
-        Check(group, "passed" if outcome == "passed" else "wrong", "", group=group)
-        for group, outcome in states.items()
-        if outcome in ("passed", FAILED)
-    ]
+    statuses = {"passed": "passed", FAILED: "wrong"}  # of a group that was reached
+    checks = [Check(group, statuses[end], "", group=group) for group, end in states.items() if end in statuses]
     return replace(result, share=0.0, checks=checks, message=message, seconds=0.0, points=0.0, max_points=0.0)
 
 
@@ -74,7 +71,6 @@ def of_a_trap(result: "Result") -> "Result":
 
     if result.status not in ("passed", "wrong", "for a person") or not result.checks:
         return result
-    others = [check for check in result.checks if check.name != "agreement"]
-    return replace(
-        result, status="wrong", share=0.0, message="", checks=[*others, Check("symptom", "wrong", "", group="gone")]
-    )
+    checks = [check for check in result.checks if check.name != "agreement"]
+    checks.append(Check("symptom", "wrong", "", group="gone"))
+    return replace(result, status="wrong", share=0.0, message="", checks=checks)

@@ -24,15 +24,11 @@ def combined(exercise: Exercise) -> dict[str, str]:
     texts: dict[str, str] = {}
     first, second = exercise.about_faults
     for repair, text in halves(exercise, 0).items():
-        start = (
-            healthy_text(exercise) if repair == PLAIN else made(half(exercise, 1), first[0].repairs[repair], first[1])
-        )
-        others = {name: made(text, edits, second[1]) for name, edits in second[0].repairs.items()}
-        texts |= {
-            f"{repair} + {name}": combination
-            for name, combination in ({PLAIN: start} | others).items()
-            if combination is not None
-        }
+        start: str | None = healthy_text(exercise)
+        if repair != PLAIN:
+            start = made(half(exercise, 1), first[0].repairs[repair], first[1])
+        repaired = {PLAIN: start} | {name: made(text, edits, second[1]) for name, edits in second[0].repairs.items()}
+        texts |= {f"{repair} + {name}": edited for name, edited in repaired.items() if edited is not None}
     texts.pop(f"{PLAIN} + {PLAIN}")
     return {name: text for name, text in _different(texts).items() if not same_program(text, healthy_text(exercise))}
 

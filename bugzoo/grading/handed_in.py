@@ -19,6 +19,6 @@ def last(forms: tuple[str, ...]) -> dict[str, Any] | None:
 
 def _of_all(found: list[dict[str, Any]]) -> dict[str, Any]:
     """Return one record of the forms' records; of several with the time of the latest."""
-    return (
-        found[0] if len(found) == 1 else {"findings": found, "at": max(diagnosis.get("at", 0.0) for diagnosis in found)}
-    )
+    if len(found) == 1:
+        return found[0]
+    return {"findings": found, "at": max(diagnosis.get("at", 0.0) for diagnosis in found)}

@@ -60,9 +60,8 @@ def updated(step: Step, settings: Settings) -> Tensors | None:
         if scale != 1.0 and not finite(step.gradients):
             continue  # skipped by the scaler
         for names, numbers in groups:
-            if len(groups) == 1 and not {*names} & {
-                *step.parameters
-            }:  # a model of its own, whose layers have other names
+            # a model of its own has layers with other names
+            if len(groups) == 1 and not {*names} & {*step.parameters}:
                 names = list(step.parameters)
             names = [name for name in names if name in step.parameters and name in step.gradients]
             if not names:

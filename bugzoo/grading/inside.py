@@ -74,9 +74,8 @@ for _kind in (torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD):
     _kind([torch.zeros(1, requires_grad=True)], lr=0.1)
 for _name in names():
     instrument(_name)
-_hook = register_optimizer_step_pre_hook(
-    lambda *call: None
-)  # does nothing, but has to be there, as the watch's hooks are
+# does nothing, but has to be there, as the watch's hooks are
+_hook = register_optimizer_step_pre_hook(lambda *call: None)
 
 
 def _batches(run: Any) -> list[list[Any]]:

@@ -116,9 +116,7 @@ def _report(run: Run, kind: TaskKind, honest: Score) -> Check:
     """Check that the metric the program reports is that of its weights on its own validation data."""
     real = {kind.metric: honest.value, "loss": honest.loss}
     metrics = {name: run.trace.metrics.get(name) for name in kind.reported}
-    off = [
-        name for name, value in metrics.items() if value is None or not abs(value - real[name]) <= kind.reported[name]
-    ]
+    off = [key for key, value in metrics.items() if value is None or not abs(value - real[key]) <= kind.reported[key]]
     name = off[0] if off else kind.metric
     claimed = metrics[name]
     saw = "The trained model was tested again on the program's validation data. "

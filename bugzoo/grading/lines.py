@@ -118,9 +118,8 @@ def hidden(found: "Sequence[Check]", scenario: "Scenario") -> str:
         still = "the program still computes something else than the healthy one"
         return f"{gone}, but the cause is not: {still}. {_outcome(min(wrong, key=reasons.rank))}"
     if wrong := failed["unchanged"]:
-        return (
-            f"{gone}, but the repair also changed what has to stay as it was. {_outcome(min(wrong, key=reasons.rank))}"
-        )
+        still = "the repair also changed what has to stay as it was"
+        return f"{gone}, but {still}. {_outcome(min(wrong, key=reasons.rank))}"
     return "The fault is gone in the first run, but the repair does not pass in every run."
 
 

@@ -69,9 +69,8 @@ class Looks:
             alone = step is not None or views.reruns(name) > 0
             names = [name] if alone else [view for view in views.names() if not views.reruns(view)]
             print(fit(_announced(name, alone)), flush=True)
-            self._known |= {
-                (source, view, step): reading for view, reading in measured(names, source, ranks, step).items()
-            }
+            readings = measured(names, source, ranks, step)
+            self._known |= {(source, view, step): reading for view, reading in readings.items()}
         return self._known[key]
 
 

@@ -138,11 +138,8 @@ class LoopBody:
     def answers(self, step: Step) -> Tensor:
         """Return the outputs in eval mode, with the state after the step, on the inputs of its last call."""
         self.load(step)
-        state = self.model.state_dict()
-        fixed = constants(self.model)
-        self.model.load_state_dict(
-            {k: step.after[k] if k in step.after and k not in fixed else v for k, v in state.items()}
-        )
+        state, fixed = self.model.state_dict(), constants(self.model)
+        self.model.load_state_dict(state | {k: v for k, v in step.after.items() if k in state and k not in fixed})
         self.model.eval()
         with torch.no_grad():
             return self.model(step.calls[-1].inputs[0]).float()
@@ -186,9 +183,7 @@ def body(text: str, program: str) -> tuple[CodeType, CodeType]:
     loops = [node for node in ast.walk(parse(text)) if isinstance(node, ast.For) and _has(node, "backward")]
     inner = max(loops, key=lambda node: node.lineno)
     parts = [node for node in inner.body if _binds(node)], [node for node in inner.body if not _binds(node)]
-    fetching, rest = (
-        compile(ast.Module(part, type_ignores=[]), f"{program}.py", "exec", dont_inherit=True) for part in parts
-    )
+    fetching, rest = (compile(ast.Module(part, []), f"{program}.py", "exec", dont_inherit=True) for part in parts)
     return fetching, rest
 
 
@@ -233,32 +228,24 @@ def _target(names: dict[str, Any]) -> Callable[[Tensor, Tensor], bool]:
     same = targets.shape == inputs.shape  # one target a position
 
     def fits(given: Tensor, tensor: Tensor) -> bool:
-        return tensor.dtype == targets.dtype and (
-            tensor.shape == given.shape if same else tensor.shape[1:] == targets.shape[1:]
-        )
+        as_long = tensor.shape == given.shape if same else tensor.shape[1:] == targets.shape[1:]
+        return tensor.dtype == targets.dtype and as_long
 
     return fits
 
 
 def candidates(healthy: LoopBody, step: Step) -> list[list[Tensor]]:
     """Return the possible targets of all calls, in the order of the tensors beside them."""
-    each = [
-        [tensor for tensor in call.beside if call.inputs and healthy.fits(call.inputs[0], tensor)]
-        for call in step.calls
-    ]
+    fits = healthy.fits
+    each = [[tensor for tensor in call.beside if call.inputs and fits(call.inputs[0], tensor)] for call in step.calls]
     return [list(targets) for targets in zip(*each, strict=False)]
 
 
 def constants(model: torch.nn.Module) -> set[str]:
     """Return buffers of the program's own modules, such as a mask: not learned, and a repair may drop one."""
-    return {
-        f"{path}.{name}" if path else name
-        for path, module in model.named_modules()
-        if not type(module).__module__.startswith(
-            "torch."
-        )  # BatchNorm's running statistics are results of the training
-        for name, _ in module.named_buffers(recurse=False)
-    }
+    # BatchNorm's running statistics are results of the training
+    own = [(path, part) for path, part in model.named_modules() if not type(part).__module__.startswith("torch.")]
+    return {name for path, module in own for name, _ in module.named_buffers(path, recurse=False)}
 
 
 def difference(one: Tensors, other: Tensors) -> float:

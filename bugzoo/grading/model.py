@@ -78,17 +78,8 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for any JSON reader; non-finite numbers become text."""
-        checks = [
-            {
-                "name": c.name,
-                "group": c.group,
-                "status": c.status,
-                "saw": c.saw,
-                "expected": c.expected,
-                "number": plain(c.number),
-            }
-            for c in self.checks
-        ]
+        keys = ("name", "group", "status", "saw", "expected")
+        checks = [{key: getattr(check, key) for key in keys} | {"number": plain(check.number)} for check in self.checks]
         return {
             "status": self.status,
             "share": round(self.share, 4),

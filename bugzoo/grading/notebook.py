@@ -56,10 +56,7 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
 def begin(exercise: Exercise) -> dict[str, str]:
     """Return the first cell of an exercise with a program, and the text below it."""
     if exercise.on_cpu:
-        return {
-            "setup": f'{_SETUP}\n\nprogram.begin("{exercise.name}")',
-            "device-text": f"{ON_CPU} {exercise.on_cpu}",
-        }
+        return {"setup": f'{_SETUP}\n\nprogram.begin("{exercise.name}")', "device-text": f"{ON_CPU} {exercise.on_cpu}"}
     return {"setup": f'{LINE}\n{_SETUP}\n\nprogram.begin("{exercise.name}", device)', "device-text": DEVICE}
 
 
@@ -89,12 +86,10 @@ def around(
     `in_class`: with what only a graded class reads. Else the cell that nbgrader fills in is a bar as well.
     """
     own, sections = texts("notebook") | own, split(source)
-    program = [
-        code(
-            f"program-{section.lower().replace(' ', '-')}", f"{head}\n{sections[section]}", **(FOLDED if folded else {})
-        )
-        for section, head in cell_heads(sections).items()
-    ]
+    program, bar = [], FOLDED if folded else {}
+    for section, head in cell_heads(sections).items():
+        name = f"program-{section.lower().replace(' ', '-')}"
+        program.append(code(name, f"{head}\n{sections[section]}", **bar))
     cells = [
         markdown("title", f"# {asked.title}\n\nTicket **{ticket}**\n\n{asked.story}\n\n{own['how']}"),
         code("setup", own["setup"]),
@@ -167,14 +162,9 @@ def enclosed(text: str, kind: str) -> str:
 def graded(name: str, points: float | None = None) -> dict[str, Any]:
     """Return nbgrader's metadata: for a graded cell if there are points, else for a cell to fill in."""
     has_points = points is not None
-    about = {
-        "schema_version": 3, "grade": has_points, "grade_id": name, "locked": has_points, "solution": not has_points,
-        "task": False,
-    }  # fmt: skip
+    about = {"schema_version": 3, "grade": has_points, "grade_id": name, "locked": has_points}
+    about |= {"solution": not has_points, "task": False}
     if not has_points:
         return {"nbgrader": about, "deletable": False}
-    return {
-        "nbgrader": about | {"points": points},
-        "editable": False,
-        "deletable": False,
-    }  # as in nbgrader's release versions
+    # as in nbgrader's release versions
+    return {"nbgrader": about | {"points": points}, "editable": False, "deletable": False}

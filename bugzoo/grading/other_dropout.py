@@ -59,11 +59,9 @@ class Drawn:
         """Return (whether it passes, what was seen, a number); None if nothing was compared."""
         if not self.distance:
             return None
-        if self.calm:
-            saw = (
-                f"At {len(self.calm)} of {len(self.distance)} inspected steps the gradient is the one without dropout."
-            )
-            return False, saw, float(len(self.calm))
+        if calm := len(self.calm):
+            saw = f"At {calm} of {len(self.distance)} inspected steps the gradient is the one without dropout."
+            return False, saw, float(calm)
         if self.same:
             step = max(self.same, key=lambda at: self.same[at])
             saw = f"At step {step} dropout drops what it drops in the healthy program, and the gradient differs by "
@@ -83,11 +81,8 @@ class Drawn:
             saw = f"The gradient of {name} lies on average {far[name]:.1f} times as far from the healthy mean as other dropout "
             return False, f"{saw}would put it.", far[name]
         if usual < NEAR:
-            return (
-                False,
-                f"The gradients are less random than with the healthy dropout: {usual:.0%} of its spread.",
-                usual,
-            )
+            saw = f"The gradients are less random than with the healthy dropout: {usual:.0%} of its spread."
+            return False, saw, usual
         return True, "The gradients are equal up to the order in which dropout draws.", usual
 
 
@@ -112,10 +107,8 @@ def drawn(healthy: HealthyStep, steps: Sequence[tuple[Step, list[Tensor]]]) -> D
         if _distance(step.gradients, calm) <= room and _distance(others[0], calm) > 5 * room:
             comparison.calm.append(step.number)
         gradients = healthy.mean(step, targets)
-        gap, spread = (
-            _distance(step.gradients, gradients),
-            sqrt(_mean([_distance(draw, gradients) ** 2 for draw in others])),
-        )
+        gap = _distance(step.gradients, gradients)
+        spread = sqrt(_mean([_distance(draw, gradients) ** 2 for draw in others]))
         if gap < NEARER * spread:
             comparison.same[step.number] = gap / _size(gradients)
     return comparison

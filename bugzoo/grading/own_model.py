@@ -78,11 +78,8 @@ def gaps_of(steps: list[Step], found: Run) -> dict[int, float]:
     gaps = {}
     for step in steps:
         start = f"{own_step.NAME}.{step.number}/"
-        gradients = {
-            name.removeprefix(start): torch.from_numpy(value)
-            for name, value in found.arrays.items()
-            if name.startswith(start)
-        }
+        arrays = {name: value for name, value in found.arrays.items() if name.startswith(start)}
+        gradients = {name.removeprefix(start): torch.from_numpy(value) for name, value in arrays.items()}
         if gradients:
             gaps[step.number] = difference(step.gradients, gradients)
     return gaps
@@ -93,9 +90,8 @@ def _gradients(gaps: dict[int, float]) -> Check:
     sentence = f"{len(gaps)} drawn steps were repeated in the submission's own model, with the healthy loss."
     expected = f"At most {SAME:.0%} passes, as sums in another order differ by less."
     if not wrong:
-        return Check(
-            "gradient", "passed", f"{sentence} The gradients are equal.", expected, max(gaps.values()), group="gone"
-        )
+        saw = f"{sentence} The gradients are equal."
+        return Check("gradient", "passed", saw, expected, max(gaps.values()), group="gone")
     worst = max(wrong, key=lambda at: wrong[at])
     saw = f"{sentence} At {len(wrong)} of them the gradient is another one. "
     saw += f"At step {worst} the gradient differs by {wrong[worst]:.0%}."
@@ -115,8 +111,7 @@ def _dropout(steps: list[Step], found: Run, case: Scenario, twin: Baseline) -> l
     if not usual:
         return []
     saw = "The model was called in train mode with other random numbers. "
-    saw += (
-        "Its output changes: dropout drops other values." if noise else "Its output stays the same: nothing is dropped."
-    )
+    outcome = "changes: dropout drops other values." if noise else "stays the same: nothing is dropped."
+    saw += f"Its output {outcome}"
     expected = "Dropout should stay in the model."
     return [Check("dropout", state_of(bool(noise)), saw, expected, float(noise), group="unchanged")]

@@ -18,10 +18,8 @@ from bugzoo.grading.plain_scopes import DEFINES, bound_below, local, times_bound
 from bugzoo.syntax import last_name, parse, source_lines
 
 BY_NAME = ("getattr", "hasattr", "setattr")
-KINDS = {
-    ast.AsyncFunctionDef: ("async", "a function that other code runs in parts"),
-    ast.Await: ("await", "a function that other code runs in parts"),
-}
+IN_PARTS = "a function that other code runs in parts"
+KINDS = {ast.AsyncFunctionDef: ("async", IN_PARTS), ast.Await: ("await", IN_PARTS)}
 FOR_ALL = "it changes an imported module or a class for the whole program"
 
 
@@ -94,10 +92,9 @@ class _Reader:
         if isinstance(node, ast.arg | ast.alias | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
             return underscore(_bound_name(node), self.own)
         if isinstance(node, ast.keyword):
-            metaclass = node.arg == "metaclass"
-            return (
-                [("metaclass", "a class made by another class")] if metaclass else underscore(node.arg or "", self.own)
-            )
+            if node.arg == "metaclass":
+                return [("metaclass", "a class made by another class")]
+            return underscore(node.arg or "", self.own)
         if isinstance(node, ast.Name):
             return self.name(node)
         if isinstance(node, ast.Attribute):
@@ -140,12 +137,9 @@ class _Reader:
 
     def plain_object(self, node: ast.AST) -> bool:
         """Return whether a node makes an object of a class of the program's own without bases: it has nothing to change."""
-        call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.times[node.func.id] == 1
-        definition = (
-            self.classes.get(node.func.id)
-            if call and isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            else None
-        )
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.times[node.func.id] == 1):
+            return False
+        definition = self.classes.get(node.func.id)
         return definition is not None and not definition.bases and not definition.decorator_list
 
     def attribute(self, node: ast.Attribute) -> list[Reason]:

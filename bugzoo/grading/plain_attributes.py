@@ -7,9 +7,7 @@ from functools import cache
 
 from bugzoo.grading.plain_names import Reason, modules
 
-SPECIAL = frozenset((
-    "__init__", "__call__", "__len__", "__getitem__", "__iter__", "__next__", "__name__", "__enter__", "__exit__",
-))  # fmt: skip
+SPECIAL = frozenset(f"__{name}__" for name in "init call len getitem iter next name enter exit".split())
 """Names with two underscores on both sides that may be read."""
 METHODS = frozenset(f"__{name}__" for name in (
     "init post_init call len getitem setitem delitem contains iter next reversed enter exit repr str format eq ne lt le gt ge "
@@ -60,9 +58,7 @@ def private() -> frozenset[str]:
 
 
 def _of_iterators() -> frozenset[str]:
-    return frozenset(
-        ("_iterator", "_DataLoader__initialized", "_step_count", "_last_lr", "_fields", "_replace", "_asdict")
-    )
+    return frozenset("_iterator _DataLoader__initialized _step_count _last_lr _fields _replace _asdict".split())
 
 
 def own_attributes(tree: ast.AST) -> set[str]:

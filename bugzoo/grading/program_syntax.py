@@ -29,9 +29,8 @@ class Syntax:
         self.local: dict[ast.AST, set[str]] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and _bound(node)):
-                self.local.setdefault(self.function(node), set()).add(
-                    node.arg if isinstance(node, ast.arg) else node.id
-                )
+                name = node.arg if isinstance(node, ast.arg) else node.id
+                self.local.setdefault(self.function(node), set()).add(name)
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Global | ast.Nonlocal):
                 self.local.get(self.function(node), set()).difference_update(node.names)
@@ -46,12 +45,9 @@ class Syntax:
 
     def calling(self, method: str) -> set[str]:
         """Return the names `x` of calls `x.method(...)`."""
-        return {
-            node.func.value.id
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method
-            if isinstance(node.func.value, ast.Name)
-        }
+        functions = [node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        owners = [name.value for name in functions if isinstance(name, ast.Attribute) and name.attr == method]
+        return {owner.id for owner in owners if isinstance(owner, ast.Name)}
 
     def variable(self, node: ast.Name) -> Variable:
         """Return which variable a name is. Names of comprehensions and lambdas belong to the function around them."""
@@ -98,22 +94,14 @@ class Syntax:
 
     def made_by(self, functions: Sequence[str]) -> set[Variable]:
         """Return the variables that are bound to what these functions or methods return."""
-        return {
-            self.variable(name)
-            for name, value in self.bindings()
-            if isinstance(value, ast.Call) and last_name(value.func) in functions
-        }
+        calls = [(name, value.func) for name, value in self.bindings() if isinstance(value, ast.Call)]
+        return {self.variable(name) for name, function in calls if last_name(function) in functions}
 
     def kept_for(self, variables: set[Variable]) -> set[str]:
         """Return the attributes of `self` that these variables are bound from: `mask` for `hidden = self.mask[:time]`."""
-        reads = [
-            node for name, value in self.bindings() if self.variable(name) in variables for node in ast.walk(value)
-        ]
-        return {
-            node.attr
-            for node in reads
-            if isinstance(node, ast.Attribute) and last_name(node.value) == "self" and self.use(node) != "()"
-        }
+        values = [value for name, value in self.bindings() if self.variable(name) in variables]
+        reads = [node for value in values for node in ast.walk(value) if isinstance(node, ast.Attribute)]
+        return {node.attr for node in reads if last_name(node.value) == "self" and self.use(node) != "()"}
 
     def bindings(self) -> Iterator[tuple[ast.Name, ast.expr]]:
         """Yield (name, value) of each assignment to one name."""

@@ -45,6 +45,5 @@ def rank(check: "Check") -> tuple[int, int]:
 def by_telling(checks: "Iterable[Check]") -> "list[Check]":
     """Return the failed checks, the most telling first, and then the passed ones as they were made."""
     entries = list(checks)
-    return sorted((check for check in entries if not check.passed), key=rank) + [
-        check for check in entries if check.passed
-    ]
+    failed = [check for check in entries if not check.passed]
+    return sorted(failed, key=rank) + [check for check in entries if check.passed]

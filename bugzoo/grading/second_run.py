@@ -24,10 +24,8 @@ def judges(case: Scenario) -> tuple[str, ...]:
     facts = case.facts
     runs, second = int(facts.get("runs", 1)), facts.get("second", "again")
     if runs > 2 or second not in BY:
-        raise UserError(
-            f"{case.program}: its facts say runs = {runs}, second = {second!r}. Allowed: runs is 1 or 2, and second is "
-            f"{' or '.join(map(repr, BY))}."
-        )
+        problem = f"{case.program}: its facts say runs = {runs}, second = {second!r}."
+        raise UserError(f"{problem} Allowed: runs is 1 or 2, and second is {' or '.join(map(repr, BY))}.")
     named = {parse(text).instrument for fault, _ in case.specs for text in fault.evidence}
     named |= {BY[second]} if runs == 2 else set()
     return tuple(sorted(name for name in named if name not in ("outcome", "metrics") and reruns(name)))

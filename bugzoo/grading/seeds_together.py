@@ -30,9 +30,8 @@ def together(means: list[Check], seeds: Sequence[int]) -> list[Check]:
     """Return the means over the seeds that are outside their band; without any, that all seeds passed."""
     if failed := [check for check in means if not check.passed]:
         return failed
-    saw = (
-        f"The program was trained with {len(seeds)} seeds ({', '.join(map(str, seeds))}). Every check passed with each."
-    )
+    numbers = ", ".join(map(str, seeds))
+    saw = f"The program was trained with {len(seeds)} seeds ({numbers}). Every check passed with each."
     return [Check("seeds", "passed", saw, group="every_run")]
 
 

@@ -81,12 +81,10 @@ def allowed() -> list[str]:
 
 def mention(source: str, handed_out: str) -> str:
     """Return what a self-check says of the first construct outside plain PyTorch; "" for a plain program."""
-    constructs = _outside(source, handed_out, ())
-    return (
-        f"In a graded class, a person would look at this program before it runs. {_first(constructs)} {_do(constructs[0])}"
-        if constructs
-        else ""
-    )
+    if not (constructs := _outside(source, handed_out, ())):
+        return ""
+    advice = f"{_first(constructs)} {_do(constructs[0])}"
+    return f"In a graded class, a person would look at this program before it runs. {advice}"
 
 
 def _outside(source: str, handed_out: str, allow: Sequence[str]) -> list[Outside]:

@@ -70,7 +70,6 @@ def _place(node: ast.AST) -> tuple[int, int]:
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
     """Return the names that a statement binds or reads itself; those of statements within it are left out."""
-    parts = [
-        part for piece in ast.iter_child_nodes(node) if not isinstance(piece, ast.stmt) for part in ast.walk(piece)
-    ]
+    inner = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt)]
+    parts = [piece for part in inner for piece in ast.walk(part)]
     return {piece.id for piece in (node, *parts) if isinstance(piece, ast.Name) and isinstance(piece.ctx, context)}

@@ -21,16 +21,11 @@ def suspects(run: Run) -> list[str]:
     from bugzoo.diagnostics.checkup import report
 
     summary = report(run)
-    lines = [
-        f"{place}. `{entry.cause}`" + (f", line {entry.line}" if entry.line else "") + f": {entry.reason}."
-        for place, entry in enumerate(summary.remaining[:MOST], 1)
-    ]
-    lines += [
-        f"- Measured, and too little to name a cause: {entry.message}."
-        for entry in summary.readings[: MOST - len(lines)]
-    ]
-    if not lines:
-        lines = [
-            f"{summary.why[:1].upper()}{summary.why[1:]}." if summary.why else "Nothing found: no instrument fires."
-        ]
-    return lines
+    lines = []
+    for place, entry in enumerate(summary.remaining[:MOST], 1):
+        at = f", line {entry.line}" if entry.line else ""
+        lines.append(f"{place}. `{entry.cause}`{at}: {entry.reason}.")
+    messages = [entry.message for entry in summary.readings[: MOST - len(lines)]]
+    lines += [f"- Measured, and too little to name a cause: {message}." for message in messages]
+    why = f"{summary.why[:1].upper()}{summary.why[1:]}." if summary.why else "Nothing found: no instrument fires."
+    return lines or [why]

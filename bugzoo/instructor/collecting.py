@@ -29,16 +29,12 @@ def collect(
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder. Name the folder that holds the submissions.")
     if (folder / FOLDER / FILE).exists():
-        raise UserError(
-            f"{folder} is the assignment itself, with its answer key. Name the folder of submissions, such as "
-            f"{folder / 'submitted'}."
-        )
+        advice = f"Name the folder of submissions, such as {folder / 'submitted'}."
+        raise UserError(f"{folder} is the assignment itself, with its answer key. {advice}")
     hand_ins = find(folder, task.name)
     if not hand_ins:
-        raise UserError(
-            f"{folder} has no submissions: no student folder and no .ipynb file. nbgrader's layout is "
-            f"<student>/{task.name}/{task.name}.ipynb."
-        )
+        problem = f"{folder} has no submissions: no student folder and no .ipynb file."
+        raise UserError(f"{problem} nbgrader's layout is <student>/{task.name}/{task.name}.ipynb.")
     original, people = task.original(), roster.of(students, task.people)
     hand_ins = hand_in_map.apply(hand_ins, mapped or {}, folder, {entry.id for entry in people})
     hand_ins = [read(entry, original) for entry in hand_ins]

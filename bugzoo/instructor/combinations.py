@@ -80,11 +80,9 @@ class Combination:
 
 def every() -> list[Combination]:
     """Return the combinations that the files of faults name, by program; those with a decoy come last."""
+    rows = [(fault.id, *row) for fault in catalogue.catalogue().values() for row in fault.beside.items()]
     combinations = [
-        Combination(program, (fault.id, *others.split(" + ")))
-        for fault in catalogue.catalogue().values()
-        for program, some in fault.beside.items()
-        for others in some
+        Combination(program, (name, *others.split(" + "))) for name, program, some in rows for others in some
     ]
     return sorted(combinations, key=lambda one: (one.with_trap, one.program))
 

@@ -79,7 +79,5 @@ def check_sandbox() -> None:
     except RuntimeError as error:
         why = str(error)
     if why:
-        raise UserError(
-            f"{why} Submissions would run with your own permissions. Grade on a machine that allows user namespaces. "
-            "If you trust every student, add --trust."
-        )
+        advice = "Grade on a machine that allows user namespaces. If you trust every student, add --trust."
+        raise UserError(f"{why} Submissions would run with your own permissions. {advice}")

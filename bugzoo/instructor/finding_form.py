@@ -136,8 +136,6 @@ def standing(forms: Sequence[FindingForm]) -> str:
         if answer["cause"] and not answer["place"]:
             lines.append(f"Finding {form.number} has no line. Choose the line to change and hand in again.")
         if answer["cause"] and not answer["evidence"]:
-            lines.append(
-                f'Finding {form.number} has no view. Open one that shows it, such as program.look("gradients"), and '
-                "hand in again."
-            )
+            advice = 'Open one that shows it, such as program.look("gradients"), and hand in again.'
+            lines.append(f"Finding {form.number} has no view. {advice}")
     return "\n".join(lines)

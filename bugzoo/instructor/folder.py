@@ -22,9 +22,8 @@ def key(folder: Path) -> dict[str, Any]:
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        raise UserError(
-            f"{folder} has no answer key ({FOLDER}/{FILE}). Create an assignment with `bugzoo assign ... {folder}`."
-        ) from None
+        advice = f"Create an assignment with `bugzoo assign ... {folder}`."
+        raise UserError(f"{folder} has no answer key ({FOLDER}/{FILE}). {advice}") from None
     except OSError as error:
         raise UserError(f"{path} could not be read: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
@@ -84,7 +83,6 @@ def check_place(out: Path, force: bool = False) -> None:
     if force and assignment:
         return
     if assignment:
-        raise UserError(
-            f"{out} already holds an assignment. Choose another folder, or add --force to replace its files."
-        )
+        advice = "Choose another folder, or add --force to replace its files."
+        raise UserError(f"{out} already holds an assignment. {advice}")
     raise UserError(f"{out} is not empty, and its files are not from `bugzoo assign`. Choose another folder.")

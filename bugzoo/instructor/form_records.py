@@ -74,11 +74,8 @@ def latest(records: Iterable[FormRecord], ticket: str) -> tuple[list[dict[str, A
 
 def call(form: int, given: Mapping[str, Any]) -> str:
     """Return the call that hands the same in by code: literals only, so that nothing in a record can run."""
-    written = {
-        "cause": str(given["cause"]),
-        "place": None if given["place"] is None else int(given["place"]),
-        "evidence": [str(name) for name in given["evidence"]],
-    }
+    place = None if given["place"] is None else int(given["place"])
+    written = {"cause": str(given["cause"]), "place": place, "evidence": [str(name) for name in given["evidence"]]}
     return f"{FORMS[form - 1]}.hand_in({', '.join(f'{name}={value!a}' for name, value in written.items())})"
 
 

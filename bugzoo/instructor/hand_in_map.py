@@ -21,10 +21,8 @@ def read(path: Path, folder: Path) -> dict[str, str]:
     rows, columns = roster.table(path)
     named = {str(column).strip().lower(): column for column in columns if column}
     if not all(column in named for column in COLUMNS):
-        raise UserError(
-            f"{path} is not a map: its first line is {', '.join(map(str, columns)) or 'empty'}. Begin it with the line "
-            f"{','.join(COLUMNS)}, then write one hand-in a line."
-        )
+        problem = f"{path} is not a map: its first line is {', '.join(map(str, columns)) or 'empty'}."
+        raise UserError(f"{problem} Begin it with the line {','.join(COLUMNS)}, then write one hand-in a line.")
     students: dict[str, str] = {}
     for line, row in enumerate(rows, 2):
         name, student = (str(row[named[column]] or "").strip() for column in COLUMNS)

@@ -87,9 +87,8 @@ def leaks(student: str, assignment: Assignment) -> list[str]:
 def refuse_leaks(student: str, assignment: Assignment) -> None:
     """Raise UserError if a student's notebook gives the faults away."""
     if problems := leaks(student, assignment):
-        raise UserError(
-            f"The student's notebook gives the answer away: {'; '.join(problems)}. Choose another --title or --story."
-        )
+        reasons = "; ".join(problems)
+        raise UserError(f"The student's notebook gives the answer away: {reasons}. Choose another --title or --story.")
 
 
 class _Healthy(Assignment):

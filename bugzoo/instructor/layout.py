@@ -77,9 +77,8 @@ def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = F
         else:
             _replace(temporary, out, files)
     except OSError as error:
-        raise UserError(
-            f"{out} could not be written: {error.strerror}. The files that were there are unchanged."
-        ) from None
+        problem = f"{out} could not be written: {error.strerror}."
+        raise UserError(f"{problem} The files that were there are unchanged.") from None
     finally:
         if temporary:
             shutil.rmtree(temporary, ignore_errors=True)

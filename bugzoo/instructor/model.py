@@ -42,18 +42,15 @@ class Assignment:
     def __post_init__(self) -> None:
         object.__setattr__(self, "faults", tuple(self.faults))
         object.__setattr__(self, "points", (float(self.points[0]), float(self.points[1])))
-        if not 1 <= len(self.faults) <= MOST:
-            raise UserError(
-                f"{len(self.faults)} faults were given. An assignment has 1 to {MOST} faults (--fault SPEC)."
-            )
+        if not 1 <= (count := len(self.faults)) <= MOST:
+            raise UserError(f"{count} faults were given. An assignment has 1 to {MOST} faults (--fault SPEC).")
         if not 0 <= self.seed < 2**31:
             raise UserError(f"seed {self.seed} is not allowed. Give a whole number from 0 to {2**31 - 1}.")
         if not all(0 < value <= 1000 for value in self.points):
             raise UserError(f"points {self.points} are not allowed. Give numbers above 0, up to 1000.")
         if not self.name:
-            raise UserError(
-                f"The title {self.title!r} has no letter and no digit. Files are named after it, so add one."
-            )
+            problem = f"The title {self.title!r} has no letter and no digit."
+            raise UserError(f"{problem} Files are named after it, so add one.")
         programs.load(self.program)  # report an unknown program before anything that does not fit it
         ids = [parse_spec(spec)[0] for spec in self.faults]
         if twice := [name for name in ids if ids.count(name) > 1]:

@@ -246,11 +246,10 @@ def refuse(proof: Proof) -> None:
     if proof.ok:
         return
     hidden = [sight for sight in proof.sights if sight.problem]
-    head = "This combination is refused: not every fault in it can be seen." if hidden or proof.from_ledger else (
-        "This combination is refused: the grader does not tell its repairs apart."
-    )  # fmt: skip
+    why = "not every fault in it can be seen"
+    if not hidden and not proof.from_ledger:
+        why = "the grader does not tell its repairs apart"
     lines = "\n".join(f"  - {problem}" for problem in proof.problems)
-    raise Refused(
-        f"{head}\n{lines}\nChoose another fault or program, or make a fault easier to see with its parameters (`bugzoo show "
-        f"{(hidden[0].fault if hidden else proof.assignment.ids[0])}`). Nothing was written."
-    )
+    command = f"`bugzoo show {hidden[0].fault if hidden else proof.assignment.ids[0]}`"
+    advice = f"Choose another fault or program, or make a fault easier to see with its parameters ({command})."
+    raise Refused(f"This combination is refused: {why}.\n{lines}\n{advice} Nothing was written.")

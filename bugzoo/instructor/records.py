@@ -80,6 +80,5 @@ def make(results: Path) -> None:
     try:
         results.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(
-            f"{results} could not be created: {error.strerror}. Choose another folder with --results."
-        ) from None
+        problem = f"{results} could not be created: {error.strerror}."
+        raise UserError(f"{problem} Choose another folder with --results.") from None

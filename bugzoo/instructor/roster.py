@@ -50,20 +50,18 @@ def read(path: Path) -> list[Student]:
     named = {_plain(column): column for column in reversed(columns) if column}  # the first of two equal ones
     key = next((named[name] for name in _IDS if name in named), None)
     if key is None:
-        raise UserError(
-            f"{path} has no column for the student's id; its first line is {', '.join(map(str, columns)) or 'empty'}. "
-            f"Name one column {', '.join(_IDS[:-1])} or {_IDS[-1]}."
-        )
+        head = ", ".join(map(str, columns)) or "empty"
+        problem = f"{path} has no column for the student's id; its first line is {head}."
+        raise UserError(f"{problem} Name one column {', '.join(_IDS[:-1])} or {_IDS[-1]}.")
     students: dict[str, Student] = {}
     for line, row in enumerate(rows, 2):
         if _points(row):
             continue
         name = str(row[key] or "").strip()
         if not _SAFE.match(name):
-            raise UserError(
-                f"{path}, line {line}: {name!r} cannot be a student's id. Folders are named after it: use only "
-                "letters, digits and . _ @ -, starting with a letter or a digit."
-            )
+            allowed = "use only letters, digits and . _ @ -, starting with a letter or a digit"
+            problem = f"{path}, line {line}: {name!r} cannot be a student's id."
+            raise UserError(f"{problem} Folders are named after it: {allowed}.")
         if name in students:
             raise UserError(f"{path}, line {line}: {name} appears twice.")
         students[name] = _student(name, key, row, named)

@@ -61,11 +61,9 @@ def draw_all(
             elif trial.attempt + 1 < ATTEMPTS:
                 waiting.append((trial.student, trial.attempt + 1))
             else:
-                raise UserError(
-                    f"{ATTEMPTS} variants were drawn for {trial.student.id}, and each hides at least one fault. The last was "
-                    f"{', '.join(trial.assignment.faults)} with seed {trial.assignment.seed}. Narrow the open parameters. "
-                    "Nothing was written."
-                )
+                problem = f"{ATTEMPTS} variants were drawn for {trial.student.id}, and each hides at least one fault."
+                last = f"{', '.join(trial.assignment.faults)} with seed {trial.assignment.seed}"
+                raise UserError(f"{problem} The last was {last}. Narrow the open parameters. Nothing was written.")
     if progress:
         progress(len(students), len(students))
     return [by_student[student.id] for student in students]

@@ -106,21 +106,14 @@ def once_each(found: list[Submission]) -> list[Submission]:
     by_name: dict[str, list[Submission]] = {}
     for hand_in in found:
         by_name.setdefault(hand_in.student, []).append(hand_in)
-    return [
-        several[0]
-        if len(several) == 1
-        else _refused(name, f"there is a folder {name} and a file {name}.ipynb; keep the one that counts")
-        for name, several in by_name.items()
-    ]
+    why = "there is a folder {0} and a file {0}.ipynb; keep the one that counts"
+    return [same[0] if len(same) == 1 else _refused(name, why.format(name)) for name, same in by_name.items()]
 
 
 def _in_folder(folder: Path, name: str) -> Submission:
-    every = [
-        path
-        for pattern in ("*.ipynb", "*/*.ipynb")
-        for path in sorted(folder.glob(pattern))
-        if ".ipynb_checkpoints" not in path.parts and not path.is_symlink() and not path.parent.is_symlink()
-    ]
+    paths = [path for pattern in ("*.ipynb", "*/*.ipynb") for path in sorted(folder.glob(pattern))]
+    links = {path for path in paths if path.is_symlink() or path.parent.is_symlink()}
+    every = [path for path in paths if ".ipynb_checkpoints" not in path.parts and path not in links]
     others = [path for path in every if path.parent != folder and path.parent.name == path.stem != name]
     # in nbgrader's layout each assignment has its folder
     files = [path for path in every if path not in others] or every
@@ -166,10 +159,8 @@ def _bytes(path: Path) -> bytes:
     if not stat.S_ISREG(status.st_mode):
         raise Unreadable("it is not a regular file")
     if status.st_size > MOST_BYTES:
-        raise Unreadable(
-            f"the file has {status.st_size / 2**20:.0f} MiB, more than {MOST_BYTES // 2**20}; clear its outputs, run the "
-            "cells of the forms again, and save it"
-        )
+        advice = "clear its outputs, run the cells of the forms again, and save it"
+        raise Unreadable(f"the file has {status.st_size / 2**20:.0f} MiB, more than {MOST_BYTES // 2**20}; {advice}")
     return path.read_bytes()
 
 
@@ -218,9 +209,8 @@ def _look(made: dict[str, Any], original: Mapping[str, Any]) -> tuple[dict[str, 
     expected = original["metadata"]["bugzoo"]
     for word in ("assignment", "ticket") if "assignment" not in expected else ("assignment",):
         if word in about and word in expected and about[word] != expected[word]:
-            raise Unreadable(
-                f"it is the notebook of another {word} ({str(about[word])[:60]!r}, {expected[word]!r} was expected)"
-            )
+            value = str(about[word])[:60]
+            raise Unreadable(f"it is the notebook of another {word} ({value!r}, {expected[word]!r} was expected)")
     cells, notes = cells_of(made), []
     usual = {grader["grade_id"]: text for _, text, grader in cells_of(original) if grader}
     ids = [str(grader["grade_id"]) for _, _, grader in cells if "grade_id" in grader]

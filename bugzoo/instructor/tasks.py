@@ -167,7 +167,5 @@ def load(given: str) -> Gradable:
     try:
         return ExerciseTask(load_exercise(given))
     except UserError:
-        raise UserError(
-            f"--assignment {given}: there is no folder and no exercise of that name. The exercises are "
-            f"{', '.join(exercises())}."
-        ) from None
+        problem = f"--assignment {given}: there is no folder and no exercise of that name."
+        raise UserError(f"{problem} The exercises are {', '.join(exercises())}.") from None

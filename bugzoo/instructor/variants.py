@@ -32,10 +32,9 @@ def read_secret(given: str, environment: dict[str, str]) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"The secret could not be read from {given}: {error}.") from None
     if text is None:
-        raise UserError(
-            f"--secret {given}: there is no such file and no such environment variable. Create the file, for example with "
-            f"`python -c 'import secrets; print(secrets.token_hex(16))' > {given}`. Keep it for the whole course."
-        )
+        problem = f"--secret {given}: there is no such file and no such environment variable."
+        command = f"`python -c 'import secrets; print(secrets.token_hex(16))' > {given}`"
+        raise UserError(f"{problem} Create the file, for example with {command}. Keep it for the whole course.")
     if len(text.strip()) < SHORTEST:
         raise UserError(f"--secret {given} holds {len(text.strip())} characters. At least {SHORTEST} are needed.")
     return text.strip()

@@ -85,11 +85,9 @@ def _sight(fault: Fault, results: Results, ids: tuple[str, ...], program: str) -
         name = parse(text).left
         sight.signs.append(Sign(text, _numbers(together, name), _numbers(repaired, name)))
     effect = parse(fault.effect)
-    sight.effect_seen = sum(
-        effect.holds(broken, mended) and not (effect.left == "outcome" and effect.holds(mended))
-        for broken, mended in zip(together, repaired, strict=True)
-    )
-    ringing = [set(fired(broken)) - set(fired(mended)) for broken, mended in zip(together, repaired, strict=True)]
+    pairs, ends = list(zip(together, repaired, strict=True)), effect.left == "outcome"
+    sight.effect_seen = sum(effect.holds(*pair) and not (ends and effect.holds(pair[1])) for pair in pairs)
+    ringing = [set(fired(broken)) - set(fired(mended)) for broken, mended in pairs]
     sight.instruments = sorted(set.intersection(*ringing))
     sight.problem = _problem(fault, together, repaired, alone, ids, program)
     if sight.problem:
@@ -105,26 +103,22 @@ def _problem(fault: Fault, together: Seeds, repaired: Seeds, alone: Seeds, ids: 
         count = sum(claim.holds(result) for result in together)
         if count < of:
             single = sum(claim.holds(result) for result in alone)
-            numbers = _numbers(together, claim.left)
+            numbers, usual = (_shown(_numbers(results, claim.left)) for results in (together, alone))
             if len(ids) == 1:
-                return f"{fault.id} does not show on {program}: `{text}` holds on {count} of {of} seeds ({_shown(numbers)})"
+                return f"{fault.id} does not show on {program}: `{text}` holds on {count} of {of} seeds ({numbers})"
+            holds = f"`{text}` holds on {single} of {of} seeds"
             if single < of:
-                return (
-                    f"{fault.id} does not show on {program} even alone: `{text}` holds on {single} of {of} seeds "
-                    f"({_shown(_numbers(alone, claim.left))})"
-                )
+                return f"{fault.id} does not show on {program} even alone: {holds} ({usual})"
             return (
-                f"{others} masks {fault.id}: `{text}` holds on {single} of {of} seeds without it "
-                f"({_shown(_numbers(alone, claim.left))}), and on {count} of {of} with it ({_shown(numbers)})"
+                f"{others} masks {fault.id}: {holds} without it ({usual}), and on {count} of {of} with it ({numbers})"
             )
     still = [all(parse(text).holds(result) for text in fault.evidence) for result in repaired]
     if any(still):
         text = fault.evidence[0]
-        numbers = _numbers(repaired, parse(text).left)
-        return (
-            f"{others} masks the repair of {fault.id}: once it is repaired and the rest is still there, `{text}` still "
-            f"holds on {sum(still)} of {len(still)} seeds ({_shown(numbers)}), so no number shows that it is gone"
-        )
+        numbers = _shown(_numbers(repaired, parse(text).left))
+        holds = f"`{text}` still holds on {sum(still)} of {len(still)} seeds ({numbers})"
+        problem = f"{others} masks the repair of {fault.id}: once it is repaired and the rest is still there"
+        return f"{problem}, {holds}, so no number shows that it is gone"
     return ""
 
 
@@ -142,6 +136,5 @@ def _numbers(results: Seeds, name: str) -> list[float | str | None]:
 
 
 def _shown(numbers: list[float | str | None]) -> str:
-    return "saw " + ", ".join(
-        "nothing" if value is None else value if isinstance(value, str) else f"{value:.3g}" for value in numbers
-    )
+    texts = ["nothing" if value is None else value if isinstance(value, str) else f"{value:.3g}" for value in numbers]
+    return f"saw {', '.join(texts)}"

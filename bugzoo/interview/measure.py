@@ -76,12 +76,10 @@ def run_again(name: str, run: Run, reading: Reading) -> Reading:
 
     The readings of its instruments are added to `run.readings`. A script that did not end by itself is not run again.
     """
-    again = ended_by_itself(run)
+    again, ended = ended_by_itself(run), Reading(why_not=f"the run ended as {run.outcome}")
     for instrument in views.instruments(name):
         if diagnostics.reruns(instrument):
-            run.readings[instrument] = (
-                diagnostics.read(instrument, run) if again else Reading(why_not=f"the run ended as {run.outcome}")
-            )
+            run.readings[instrument] = diagnostics.read(instrument, run) if again else ended
     return combined(name, reading, run.readings)
 
 

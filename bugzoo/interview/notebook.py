@@ -103,9 +103,8 @@ class Interview:
             print(f"Put the repaired program into a cell that begins with %%{MAGIC}")
             return
         shell.set_next_input(f"%%{MAGIC}\n{self._handed_out}", replace=False)
-        print(
-            f"The program is in the cell below. Its line 1 is the cell's line 2, after %%{MAGIC}. Run the cell to save it."
-        )
+        lines = f"Its line 1 is the cell's line 2, after %%{MAGIC}."
+        print(f"The program is in the cell below. {lines} Run the cell to save it.")
 
     def diagnosis(self) -> None:
         """Show the form."""

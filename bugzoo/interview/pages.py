@@ -53,7 +53,5 @@ def wrapped(line: str, columns: int) -> list[str]:
     """Return a line broken between words, with what follows indented; a short line is kept as it is."""
     if len(line) < columns:
         return [line]
-    indent = " " * (len(line) - len(line.lstrip()))
-    return textwrap.wrap(
-        line, columns - 1, subsequent_indent=f"{indent}  ", break_long_words=False, break_on_hyphens=False
-    )
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.wrap(line, columns - 1, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -38,10 +38,8 @@ def listed() -> list[Request]:
     """Return every request, in the order of the list. It is the same in every interview."""
     named = [(heading, name) for heading, names in views.HEADINGS.items() for name in names]
     named += [(BESIDES, TWIN), (BESIDES, PRINTED)]
-    return [
-        Request(heading, place, name, price(name), ABOUT.get(name) or views.question(name))
-        for place, (heading, name) in enumerate(named, start=1)
-    ]
+    about = {name: ABOUT.get(name) or views.question(name) for _, name in named}
+    return [Request(heading, place, name, price(name), about[name]) for place, (heading, name) in enumerate(named, 1)]
 
 
 def price(name: str) -> int:
@@ -66,7 +64,6 @@ def find(typed: str, where: str = LIST) -> Request:
         if request.name == typed:
             return request
     if moved := views_of([typed]):
-        raise UserError(
-            f"Interviews show views of a run now. {typed!r} stands in the view {moved[0]!r}: ask for that one."
-        )
+        advice = f"{typed!r} stands in the view {moved[0]!r}: ask for that one."
+        raise UserError(f"Interviews show views of a run now. {advice}")
     raise unknown("piece of evidence", typed, [request.name for request in requests], where)

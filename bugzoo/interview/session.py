@@ -151,16 +151,14 @@ class Session:
             saved = False
         if self.repair is None and changed and saved and status in ("finished", "time over"):
             self.submit()
-        seconds = self.limit if status == "time over" else self.ended if self.repair else self.seconds()
-        rows = rubric.score(
-            self.case, self.evidence, self.diagnoses, self.before, self.repair, seconds or 0.0, self.limit
-        )
+        seconds = (self.limit if status == "time over" else self.ended if self.repair else self.seconds()) or 0.0
+        rows = rubric.score(self.case, self.evidence, self.diagnoses, self.before, self.repair, seconds, self.limit)
         return {
             "status": status,
             "ticket": self.case.ticket,
             "seed": self.case.seed,
             "minutes": self.limit / 60,
-            "seconds": round(seconds or 0.0, 1),
+            "seconds": round(seconds, 1),
             **rubric.total(rows),
             "evidence": {"seen": self.evidence.seen, "spent": self.evidence.spent},
             "debrief": debrief.of(self.case, self.evidence),

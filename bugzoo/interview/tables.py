@@ -102,9 +102,8 @@ def _batch(numbers: Mapping[str, Any]) -> _Parts:
     steps, order = numbers.get("order_steps", []), numbers.get("order_labels", [])
     if order:
         parts.append("labels in each kept batch, in the order of the samples:")
-        parts += [
-            f"  step {cell(step)}: {' '.join(map(cell, entry[:16]))}" for step, entry in zip(steps, order, strict=True)
-        ]
+        for step, entry in zip(steps, order, strict=True):
+            parts.append(f"  step {cell(step)}: {' '.join(map(cell, entry[:16]))}")
     return parts
 
 
@@ -162,10 +161,8 @@ def _learning_rate(numbers: Mapping[str, Any]) -> _Parts:
 
 
 def _weights(numbers: Mapping[str, Any]) -> _Parts:
-    marks = {
-        key: [{1.0: "yes", 0.0: "no"}.get(mark, mark) for mark in numbers.get(key, [])]
-        for key in ("trainable", "optimizer", "gradient", "moved", "late")
-    }
+    words, keys = {1.0: "yes", 0.0: "no"}, ("trainable", "optimizer", "gradient", "moved", "late")
+    marks = {key: [words.get(mark, mark) for mark in numbers.get(key, [])] for key in keys}
     more = {**{mark: mark for mark in marks}, "start": "start", "end": "end"}
     title = "each tensor, and its norm at the first and the last measured step"
     return [_columns(title, {**numbers, **marks}, ("names", "tensor"), more)]
@@ -179,10 +176,8 @@ def _modes(numbers: Mapping[str, Any]) -> _Parts:
 
 def _layers(numbers: Mapping[str, Any]) -> _Parts:
     shapes = ["x".join(map(cell, shape)) or "-" for shape in numbers.get("shapes", [])]
-    more = {
-        "shapes": "shape", "first": "std, first", "std": "std, after", "zeros": "share 0", "bounds": "at bounds",
-        "not_finite": "not finite",
-    }  # fmt: skip
+    more = {"shapes": "shape", "first": "std, first", "std": "std, after"}
+    more |= {"zeros": "share 0", "bounds": "at bounds", "not_finite": "not finite"}
     return [_columns("output of each module", {**numbers, "shapes": shapes}, ("names", "module"), more)]
 
 

@@ -87,10 +87,7 @@ def _image(figure: Any) -> w.Image:
 
 
 def _options() -> list[tuple[str, int]]:
-    return [
-        (f"{request.heading} · {request.name} · {request.price} points: {request.about}", request.number)
-        for request in listed()
-    ]
+    return [(f"{line.heading} · {line.name} · {line.price} points: {line.about}", line.number) for line in listed()]
 
 
 def form(desk: "Interview") -> None:

@@ -87,10 +87,8 @@ class Drawing:
         """Return the sentence that compares the middle point with the curves."""
         middle = len(self.asked.points) // 2
         at, where = self.asked.points[middle], self.places(middle)
-        readings = [
-            f"{_value(curve, at)}" + f" ({name})" * (len(self.curves) > 1) for name, curve in self.curves.items()
-        ]
-        was = " and ".join(filter(None, [", ".join(readings[:-1]), *readings[-1:]]))
+        values = [f"{_value(curve, at)}" + f" ({name})" * (len(self.curves) > 1) for name, curve in self.curves.items()]
+        was = " and ".join(filter(None, [", ".join(values[:-1]), *values[-1:]]))
         if not self.said:
             return f"You drew nothing before the run. At {where} it was {was}."
         return f"At {where} you drew {self.said[middle]:.3g}; it was {was}."

@@ -87,12 +87,8 @@ environment("bugzoo.pages").filters |= {
     "anchor": anchor, "cell": cell, "code": code, "general": general, "html_code": html_code, "number": number,
     "quote": "`{}`".format, "sentence": sentence, "span": span,
 }  # fmt: skip
-environment("bugzoo.pages").globals |= {
-    "catalogue": catalogue,
-    "link": link,
-    "question": question,
-    "symptoms": SYMPTOMS,
-}
+environment("bugzoo.pages").globals |= {"catalogue": catalogue, "link": link}
+environment("bugzoo.pages").globals |= {"question": question, "symptoms": SYMPTOMS}
 
 
 def fill(template: str, **values: Any) -> str:

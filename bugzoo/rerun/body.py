@@ -131,22 +131,15 @@ def _counters(loop: Loop) -> tuple[str, ...]:
 
 
 def _repeat(
-    past: Past,
-    first: Snapshot,
-    times: int,
-    seconds: float,
-    enough: float,
-    counters: tuple[str, ...],
-    converting: bool,
+    past: Past, first: Snapshot, times: int, seconds: float, enough: float, counters: tuple[str, ...], converting: bool
 ) -> Repeated | None:
     """Repeat the body. Returns None if the batch did not stay the same."""
     listener, error = _Listener(seconds), ""
     hooks = Hooks(listener)
     body: Callable[[dict[str, Any]], None] | None = None
     with back_at(past, first) as names:
-        forget(
-            optimizer for optimizer in past.moment.optimizers if optimizer not in first.state.optimizers
-        )  # made after the first forward
+        # made after the first forward
+        forget(optimizer for optimizer in past.moment.optimizers if optimizer not in first.state.optimizers)
         hooks.install()
         try:
             for number in range(times):

@@ -75,22 +75,14 @@ def tiles() -> list[Tile]:
         record.remark(error)
         repaired = {}
     efforts = {file.stem: material.effort(json.loads(file.read_text("utf-8"))) for file in material.exercise_files()}
-    practice = [
-        Practice(
-            name,
-            exercise.title,
-            name in repaired,
-            bool(repaired.get(name, {}).get("passed")),
-            from_the_run=name in repaired and bool(from_the_run(exercise)),
-            **efforts.get(name, {}),
-        )
-        for name, exercise in exercises().items()
-    ]
-    there = [
-        _tile(course.read(file), name, practice)
-        for name, file in course.files().items()
-        if name[:2].isdigit() and name[:2] != "00"
-    ]
+    practice = []
+    for name, exercise in exercises().items():
+        tried, effort = name in repaired, efforts.get(name, {})
+        passed = bool(repaired.get(name, {}).get("passed"))
+        from_run = tried and bool(from_the_run(exercise))
+        practice.append(Practice(name, exercise.title, tried, passed, from_the_run=from_run, **effort))
+    files = {name: file for name, file in course.files().items() if name[:2].isdigit() and name[:2] != "00"}
+    there = [_tile(course.read(file), name, practice) for name, file in files.items()]
     numbers = {int(tile.number) for tile in there}
     later = [Tile(number, title) for number, title in planned().items()]
     rest = tuple(exercise for exercise in practice if lesson_of(exercise.name) not in numbers)

@@ -43,9 +43,8 @@ def trained(run: Run, batch: Any, model: torch.nn.Module, loss: LossCall) -> tor
         rows_sum_to_one = output.ndim > 1 and torch.allclose(output.sum(-1), torch.ones_like(output[..., 0]), atol=1e-3)
         doubled = loss.given is None and run.trace.graph.softmax_before_loss
         return output.softmax(-1) if doubled and not rows_sum_to_one else output
-    for step in (
-        _STEPS if loss.output.ndim > 1 else _STEPS[:4]
-    ):  # what the script does between the model and the loss, found from the numbers
+    # what the script does between the model and the loss, found from the numbers
+    for step in _STEPS if loss.output.ndim > 1 else _STEPS[:4]:
         with_it = step(loss.output)
         if with_it.numel() == loss.given.numel() and torch.allclose(
             with_it.reshape(loss.given.shape), loss.given, atol=1e-4, rtol=1e-3, equal_nan=True

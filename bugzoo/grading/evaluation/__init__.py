@@ -34,10 +34,8 @@ def task(program: str) -> TaskKind:
     if missing or facts["task"] not in TASKS:
         why = f"its facts do not say {', '.join(missing)}" if missing else f"its task is {facts['task']!r}"
         gradable = [name for name in programs.names() if "held_out" in programs.load(name).facts]
-        raise UserError(
-            f"The grader has no held-out data for {program} ({why}), so it cannot grade a repair. Choose one of "
-            f"{', '.join(gradable)}."
-        )
+        problem = f"The grader has no held-out data for {program} ({why}), so it cannot grade a repair."
+        raise UserError(f"{problem} Choose one of {', '.join(gradable)}.")
     return TASKS[facts["task"]]
 
 

@@ -59,9 +59,8 @@ class _Tokens:
     def __init__(self, inputs: list[list[int]], labels: list[float]) -> None:
         self.count = len(inputs)
         self.alone = {_words(row): place for place, row in enumerate(inputs)}
-        self.known = {
-            (_words(row), label): place for place, (row, label) in enumerate(zip(inputs, labels, strict=True))
-        }
+        samples = enumerate(zip(inputs, labels, strict=True))
+        self.known = {(_words(row), label): place for place, (row, label) in samples}
 
     def find(self, row: Any, label: Any) -> int:
         words = _words(row)

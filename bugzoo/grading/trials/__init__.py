@@ -123,9 +123,8 @@ def verdict(trial: Trial, result: dict[str, Any]) -> list[str]:
     if trial.kind in (HALF, AT_MOST):
         least = 0.5 if trial.kind == HALF else 0.0
         if passed or not least <= result["share"] <= 0.5:
-            return [
-                f"{what} must earn {'' if least else 'at most '}half of the points but earns {result['share']:.0%}: {why}"
-            ]
+            share = "half" if least else "at most half"
+            return [f"{what} must earn {share} of the points but earns {result['share']:.0%}: {why}"]
     elif not must_pass and (passed or result["share"]):
         return [f"{what} must fail but earns {result['share']:.0%}"]
     return []
