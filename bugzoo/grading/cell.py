@@ -133,13 +133,13 @@ def debrief(name: str, give_up: bool = False) -> None:
     from bugzoo.grading.exercises import load
 
     exercise = load(name)
-    if give_up:
-        record.keep("given up", exercise.scenario.ticket, {})
     handed_in = record.notes(exercise.scenario.ticket, "repair")
     passed = any(note.get("passed") or note.get("opens") for note in handed_in)
     if reason := exercise.kind.waits(exercise, passed, give_up):
         print(reason)
     else:
+        if give_up:
+            record.keep("given up", exercise.scenario.ticket, {})
         exercise.kind.debrief(exercise, _of_notebook("program") if passed else None)
 
 
@@ -231,7 +231,7 @@ def _asked(name: str, question: dict[str, Any]) -> Result:
         return Result.from_json(known)
     with at_work(question["kind"]):
         result = ask(name, question)
-    if handed_in_at:
+    if handed_in_at and result.status in ("passed", "wrong"):  # what the machine could not grade is asked for again
         record.keep("verdict", key, result.to_json())
     return result
 
@@ -281,11 +281,8 @@ def say(result: Result, details: bool = True, counted: bool = False) -> None:
     points, and how many checks of each group pass.
     """
     if counted:
-        print(
-            fit(
-                f"{result.status}: {result.points:g} of {result.max_points:g} points\n{in_groups(result, counted=True)}\n{RIDDLE}"
-            )
-        )
+        first = f"{result.status}: {result.points:g} of {result.max_points:g} points"
+        print(fit("\n".join([first, in_groups(result, counted=True), RIDDLE])))
     elif not details:
         result = sealed(result)
         first = f"{result.status}: {result.message}" if result.message else f"{result.status}."

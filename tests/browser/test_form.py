@@ -93,7 +93,7 @@ def test_the_whole_diagnosis_by_keyboard_and_after_restart_and_reopening(lab, wr
     assert lab.page.evaluate(FOCUS)[0] == "BUTTON"
     lab.picture("form_keyboard")
     press(lab, "Space")
-    assert until(lambda: "Saved at" in form.inner_text()), form.inner_text()
+    assert until(lambda: "Saved in " in form.inner_text()), form.inner_text()
     lab.picture("form_handed_in")
     assert cells(lab) == before, "a shortcut of the notebook reached into the form"
     lab.run_cell("answer")

@@ -13,6 +13,7 @@ from bugzoo.choices import choices
 from bugzoo.course.book import notebook
 from bugzoo.course.questions import Choices, Match, Number, Order, Question
 from bugzoo.course.source import Lesson
+from bugzoo.diagnostics.causes import NOTHING
 from bugzoo.grading import diagnosis, repairs
 from bugzoo.grading.answers import right
 from bugzoo.grading.kinds.five import answers as fives
@@ -126,7 +127,7 @@ def hand_in(lab: Any, name: str, case: Scenario, way: str) -> None:
     if step is not None:
         form.locator("input[type=text]").first.fill(str(step if good else step + 50))
     form.locator("button", has_text="Hand in").click()
-    says(form, "Saved at")
+    says(form, "Saved in ")
 
 
 def shown_by_the_run(case: Scenario) -> int | None:
@@ -162,7 +163,7 @@ def exercise(lab: Any, asked: Exercise, way: str) -> None:
                 if way == "right" and solution.step:
                     form.locator("input[type=text]").first.fill(str(solution.step[0]))
                 form.locator("button", has_text="Hand in").click()
-                says(form, "Saved at")
+                says(form, "Saved in ")
     assert lab.errors() == []
 
 
@@ -198,9 +199,8 @@ def guess(lab: Any, asked: Exercise, way: str, of: int = 0) -> None:
     """Choose a cause and its test, and keep both; of two forms in the one at that place."""
     form, solution = lab.show("hypothesis").locator(".bugzoo-form").nth(of), right(asked, of)
     causes = [label.strip() for label in form.locator(".bugzoo-is-cause label").all_inner_texts()]
-    place = next(
-        place for place, label in enumerate(causes) if label and (label in solution.causes) == (way == "right")
-    )
+    wanted = solution.causes if way == "right" else set(causes) - {"", NOTHING, *solution.causes}
+    place = next(place for place, label in enumerate(causes) if label in wanted)
     form.locator(".bugzoo-is-cause label").nth(place).click()
     tests = form.locator(".bugzoo-is-test label")
     letter = solution.test.letter if way == "right" else "A"
