@@ -345,8 +345,8 @@ assert same_picture and twin_largest == 1
 # %% [markdown] table-text
 # ## Five checks, twelve causes
 #
-# The cell makes the five checks, with your functions, on twelve causes that we chose. Rows that agree in all five are
-# marked *same as above*.
+# The cell makes the five checks, with your functions, on twelve causes that we chose. Causes that share a row answer all five
+# alike.
 
 # %% table-run
 answers = checklist.ask(helped, look)
