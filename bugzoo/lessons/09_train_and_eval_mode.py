@@ -237,7 +237,7 @@ for name, pair in {"nothing": (0, 0), "dropout": (1, 0), "BatchNorm": (0, 1), "b
     shares, in_rows = [trained.accuracy(model) for _ in range(20)], trained.accuracy(model, trained.sorted)
     table[name] = min(shares), sum(shares) / 20, max(shares), in_rows
     print(
-        f"{name:10} in train mode: {min(shares):.3f} to {max(shares):.3f}, mean {table[name][1]:.3f}   sorted by digit {in_rows:.3f}"
+        f"{name:10} in train mode: {min(shares):.3f} to {max(shares):.3f}, mean {table[name][1]:.3f}; sorted {in_rows:.3f}"
     )
 spread.reveal()
 
