@@ -97,7 +97,7 @@ class Program:
         return self.text()
 
     def text(self) -> str:
-        """Return the source, for the grader: nobody has opened it."""
+        """Return the source for the grader; it does not count as opened."""
         return join(self.sections, self.after)
 
     @property

@@ -187,7 +187,7 @@ assert only_better and never_above and twin_better
 # %% [folded] copies-read
 # After the run: a change that helps is not a cause
 #
-# Of the three checks only a tenth of the rate changed a digit of the incident. Its longest gradient is {0.31 = steepest}, so clipping {never had work = never_above}. Ten times
+# Of the three checks only a tenth of the learning rate changed a digit of the incident. Its longest gradient is {0.31 = steepest}, so clipping {never had work = never_above}. Ten times
 # the rate is {better, not fixed = only_better}. It is {better for the healthy twin = twin_better}, too ({0.03 = twin_ten}). What helps a healthy run as well names no cause.
 
 # %% [draw] two

@@ -106,7 +106,7 @@ def test_each_reason_says_what_to_write_instead(given: str, text: str) -> None:
 
 def test_the_notebooks_say_what_a_person_looks_at() -> None:
     assignment = Assignment("mlp", ("loop/stale_gradients",))
-    assert "opens files" not in build(load(NAME), "student"), "nobody is in a class there"
+    assert "opens files" not in build(load(NAME), "student")
     for text in (build(load(NAME), "instructor"), handout.build(assignment, "student", [])):
         for phrase in ("opens files", "`bugzoo grade --allow NAME`", f"`{set_aside.ALLOW}=NAME`"):
             assert phrase in text
