@@ -60,7 +60,9 @@ def test_what_was_done_on_a_ticket_is_kept_in_its_order(monkeypatch):
     record.note("X-1", "diagnosis", {"cause": "a seed"})
     assert (record.diagnosis("X-1") or {})["cause"] == "a seed"
     assert [note["kind"] for note in record.notes("X-1")] == ["looked"] * 3 + ["hypothesis"] + ["diagnosis"] * 2
-    with pytest.raises(ValueError, match="use one of started, listening, looked, hypothesis, opened, diagnosis, repair"):
+    with pytest.raises(
+        ValueError, match="use one of started, listening, looked, hypothesis, opened, diagnosis, repair"
+    ):
         record.note("X-1", "lookd", {})
     record.forget("01", "X-1")
     assert record.notes("X-1") == [] and record.diagnosis("X-2") is not None

@@ -47,7 +47,7 @@ def test_a_parameter_or_another_symptom_needs_no_run(idle: None) -> None:
 
 @pytest.mark.slow
 def test_a_learners_notebook_and_the_ledgers_keys_need_no_run(idle: None) -> None:
-    assert "YOUR CODE HERE" in build(load("07"), "student")
+    assert "cell.form(" in build(load("07"), "student")
     assert all(check.key_of(trial) for trial in check.work_of("07_sudden_nan").values())
 
 
