@@ -22,19 +22,8 @@ from bugzoo.proving.next_test import next_test
 from bugzoo.running import overlay
 from tests.grading.attempt import left_behind
 from tests.sampling import only_in_prove
+from tests.scripts import TRAIN
 
-TRAIN = """\
-import torch
-torch.manual_seed(0)
-net = torch.nn.Linear(4, 2)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for i in range(60):
-    x = torch.randn(8, 4)
-    err = torch.nn.functional.cross_entropy(net(x), (x[:, 0] > 0).long())
-    opt.zero_grad()
-    err.backward()
-    opt.step()
-"""
 STALE = TRAIN.replace("    opt.zero_grad()\n", "")
 SLOWED = TRAIN.replace("torch.manual", "torch.autograd.set_detect_anomaly(True)\ntorch.manual")
 ENDLESS = STALE.replace("for i in range(60):", "while True:")

@@ -95,7 +95,7 @@ def test_a_number_that_speaks_against_a_cause_does_so_in_each_of_its_meanings(mo
         for word in set(causes(exercise)) - {OTHER, NOTHING, *right(exercise).causes} if exercise.kind.program else ():
             kin = [fault for fault_id, fault in faults.catalogue().items() if cause(fault_id).word == word]
             claims = [parse(text) for fault in kin for text in fault.evidence]
-            for value in (0.0, 1.0, 1e6):
+            for value in (0.0, 0.01, 0.1, 0.8, 1.0, 1e6):
                 seen(monkeypatch, {claim.left: value for claim in claims})
                 for suspect in kin:
                     sentence = against._number(exercise, word, suspect, [])

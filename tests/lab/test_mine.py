@@ -13,19 +13,8 @@ import pytest
 from bugzoo import UserError, lab
 from bugzoo.lab.mine import SHIPPED, _Visit
 from bugzoo.running import overlay
+from tests.scripts import TRAIN
 
-TRAIN = """\
-import torch
-torch.manual_seed(0)
-net = torch.nn.Linear(4, 2)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for i in range(60):
-    x = torch.randn(8, 4)
-    loss = torch.nn.functional.cross_entropy(net(x), (x[:, 0] > 0).long())
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-"""
 ENDLESS = TRAIN.replace("for i in range(60):", "while True:")
 ARGUMENTS = """\
 import argparse

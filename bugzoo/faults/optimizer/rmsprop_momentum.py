@@ -1,0 +1,70 @@
+"""With another optimizer, at its own default learning rate, the first losses jump up. The run ends at the loss of a guess."""
+
+from bugzoo.faults.idioms import LEARNING_RATE, STEP
+from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
+from bugzoo.faults.verbs import before, instead, rewrite
+
+LINE = "torch.optim.RMSprop($P, lr=$LR, momentum=0.9)"
+
+FAULT = Fault(
+    title="Learning rate too high for RMSprop with momentum",
+    level=3,
+    symptom="diverges",
+    params={"rate": Param(0.01, 0.01, 0.1, "learning rate of RMSprop; 0.01 is torch's default")},
+    edits=(
+        # in a perceptron or a CNN a tenth of the learning rate repairs it; attention takes longer to recover
+        Swap("torch.optim.Adam($P, lr=$LR)", LINE, where="nn.LayerNorm(width)"),
+        rewrite(LEARNING_RATE, LR="$rate"),
+    ),
+    evidence=("loss_curve.diverged > 0.5",),
+    effect="loss_curve.final_loss > healthy",
+    why=(
+        "RMSprop divides each gradient by a running root mean square, and momentum 0.9 adds up about ten such steps. So a "
+        "weight moves by up to 0.1 per step at a learning rate of 0.01. At the start it is worse: the running mean begins "
+        "at 0 and RMSprop does not correct for that, as Adam does. With alpha = 0.99 the first step is ten times too "
+        "large. Weights of 0.1 are lost in two or three steps. Each number on that line is usual; their product is not."
+    ),
+    fix=(
+        "Lower the learning rate by the factor that momentum adds: 0.001 or less. Or go back to Adam, which corrects the "
+        "bias of its running means. Then check the update ratio of the first steps, not only the learning rate."
+    ),
+    repairs={
+        "a twentieth of the rate": rewrite(LEARNING_RATE, LR="fold($LR / 20)"),
+        "where it is used": Swap(LINE, "torch.optim.RMSprop($P, lr=$LR / 20, momentum=0.9)"),
+        "Adam again": Swap(LINE, "torch.optim.Adam($P, lr=$LR / 4)"),
+    },
+    pretences=instead(
+        LINE,
+        {
+            "centered": "torch.optim.RMSprop($P, lr=$LR, momentum=0.9, centered=True)",
+            "a shorter mean": "torch.optim.RMSprop($P, lr=$LR, momentum=0.9, alpha=0.9)",
+        },
+    )
+    | {"clipped": before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)")},
+    free=("update",),
+    hints=(
+        "Look at the first twenty steps of the loss curve, not at its end.",
+        "Print the size of one update divided by the size of the parameters (update ratio). About 0.001 is usual.",
+        "How far does one weight move in the first step, and in the tenth? Work it out from the optimizer's formula.",
+    ),
+    look_alikes=(
+        LookAlike(
+            "initialisation/weights_too_large",
+            "Look at the loss of the very first step, before any weight has changed.",
+            "The first loss is about that of guessing.",
+            "The first loss is far above that of guessing.",
+        ),
+        LookAlike(
+            "loop/stale_gradients",
+            "At one step, compare the gradient in .grad with the gradient of the last batch alone.",
+            "The gradient is that of the last batch alone: `fresh_gradient.stale_share < 0.5`.",
+            "The gradient also contains older batches: `fresh_gradient.stale_share > 0.5`.",
+        ),
+    ),
+    sources=(
+        "https://docs.pytorch.org/docs/stable/generated/torch.optim.RMSprop.html",
+        "https://arxiv.org/abs/1412.6980",
+    ),
+    cause=Cause(also=("learning rate too high", "too high a learning rate"), explains=("initialisation/", "numerics/")),
+    terms=("learning rate", "divergence"),
+)
