@@ -29,7 +29,7 @@ modes: eval_mode_missing train_mode_not_restored no_grad_missing batch_norm_tiny
 graph: detached_activation integer_cast loss_rebuilt_from_item numpy_round_trip argmax_in_forward inplace_activation
   leaf_changed_in_place backward_twice
 optimizer: lr_too_high lr_too_low some_parameters_left_out warmup_missing one_lr_for_pretrained weight_decay_too_strong
-  momentum_reset_each_epoch
+  momentum_reset_each_epoch rmsprop_momentum
 clipping: clipping_missing clipped_before_backward clipped_after_step clipped_by_value threshold_too_low
 data: no_shuffle labels_out_of_sync leaky_normalisation leaky_vocabulary leaky_split ordered_split wrong_normalisation
   augmented_validation everything_unknown truncated_inputs corrupt_batch label_noise double_scaling class_imbalance_ignored
@@ -37,7 +37,7 @@ data: no_shuffle labels_out_of_sync leaky_normalisation leaky_vocabulary leaky_s
 recurrent: padding_read_as_text batch_first_mismatch last_layer_state_wrong state_kept_between_batches padding_row_trained
   lengths_out_of_order output_for_hidden gates_saturated
 resume: optimizer_state_lost scheduler_restarted generator_not_restored scaler_state_lost last_instead_of_best
-generation: cache_off_by_one cache_stale_between_prompts positions_restart dropout_while_sampling
+generation: cache_off_by_one cache_shared_by_layers cache_stale_between_prompts positions_restart dropout_while_sampling
 metrics: argmax_over_wrong_dim accuracy_on_imbalance mean_of_batch_means metric_not_reset epoch_chosen_on_test
 initialisation: zero_weights weights_too_large weights_too_small saturating_stack dead_relu confident_head residual_unscaled
 memory: losses_kept_with_graph outputs_kept retain_graph_left_on evaluation_keeps_graph batch_too_large no_checkpointing
@@ -49,7 +49,7 @@ reproducibility: unseeded one_generator_unseeded identical_worker_augmentation h
   seed_inside_loop
 distributed: skipped_batch same_shard_everywhere set_epoch_missing unsynchronised_model rank_dependent_init
   rank_zero_only_collective loss_normalised_per_rank
-fit: capacity_too_small no_regularisation trained_too_short metric_on_train_set
+fit: capacity_too_small width_by_rule no_regularisation trained_too_short metric_on_train_set
 traps:
 """
 """The families and faults that the lab is to hold."""

@@ -10,7 +10,7 @@ from bugzoo.scenario import Scenario
 from bugzoo.syntax import parse
 from tests.sampling import only_in_prove
 
-A_FEW = ("16_thirty_times",)
+A_FEW = ("16_another_size",)
 HEAD = """import math
 import torch
 import torch.nn.functional as F

@@ -17,7 +17,7 @@ from bugzoo.instructor.model import Assignment
 from tests.instructor.class_of import cell as cell_of
 from tests.instructor.class_of import hand_in
 
-NAME = "16_thirty_times"
+NAME = "16_another_size"
 
 
 @pytest.fixture

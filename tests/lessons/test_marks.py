@@ -22,7 +22,7 @@ LABELS = {label for name in views.names() for row in views.rows(name) if len((la
         ("{label = one_batch.best_loss}", "lowest loss on the batch"),
         ("{view = outputs}", "outputs"),
         ("{cause = loss/double_softmax}", "Softmax before cross-entropy"),
-        ("{exercise = 16}", "[exercise 16](../exercises/16_thirty_times.ipynb)"),
+        ("{exercise = 16}", "[exercise 16](../exercises/16_another_size.ipynb)"),
         ("{lesson = 03}", "[lesson 03](03_hunting_nan.ipynb)"),
         ("{lesson = 00}", "[map](00_start_here.ipynb)"),
         ("{1.38 = loss} and {x}", "{1.38 = loss} and {x}"),

@@ -113,8 +113,8 @@ def test_a_tile_says_level_and_minutes_of_each_exercise() -> None:
     assert all(
         1 <= exercise.level <= 5 and exercise.minutes % 5 == 0 < exercise.minutes for exercise in by_name.values()
     )
-    assert by_name["30_the_letter_before"].level == effort.level(exercises()["30_the_letter_before"]) == 4
-    label = f"level 4, {by_name['30_the_letter_before'].minutes} min"
+    assert by_name["30_poor_writer"].level == effort.level(exercises()["30_poor_writer"]) == 4
+    label = f"level 4, {by_name['30_poor_writer'].minutes} min"
     assert label in page.as_html(tiles(), "new") and f"30 The letter before ({label})" in page.as_text(tiles(), "new")
 
 

@@ -50,6 +50,12 @@ FAULT = Fault(
             "The logits differ.",
             "The logits of the first text agree. Only the logits of a second text differ.",
         ),
+        LookAlike(
+            "generation/dropout_while_sampling",
+            "Generate twice from the same prompt with greedy decoding, and compare both texts.",
+            "Both texts are the same: `mode_watch.eval_in_train_mode < 0.5`.",
+            "The texts differ: `mode_watch.eval_in_train_mode > 0.5`.",
+        ),
     ),
     sources=(
         "https://docs.python.org/3/faq/programming.html#how-do-i-create-a-multidimensional-list",

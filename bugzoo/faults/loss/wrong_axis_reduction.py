@@ -75,4 +75,5 @@ FAULT = Fault(
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),
     cause=Cause(words.REDUCTION, either={words.DIMENSION: {}}),
     terms=("reduction", "cross-entropy"),
+    beside={"sequence_classifier": ("optimizer/rmsprop_momentum",)},
 )

@@ -46,7 +46,8 @@ def load(name: str) -> Exercise:
     known = exercises()
     name, number, end = another.parted(name)
     numbered = {stem.split("_")[0]: stem for stem in known}
-    name = numbered.get(name.zfill(2), name) if name else name
+    first = name.split("_")[0]  # a name of before still says its number
+    name = numbered.get(first.zfill(2), name) if first and name not in known else name
     if name not in known:
         raise unknown("exercise", name, known, "bugzoo list exercises")
     return another.case(known[name], number, end) if number else known[name]

@@ -5,21 +5,23 @@ from bugzoo.grading.model import Exercise, Ticket
 EXERCISE = Exercise(
     title="A wild start",
     story=(
-        "A review classifier is trained anew. Over the first tenth of the run its training loss averages 37.4, and guessing "
-        "would cost 0.69. Then it comes down to 0.7, where a guess is, and swings there until the end. It did so on both "
-        "machines of the group. *“The first steps ruin it, whatever comes later. Clip the gradients, and it cannot jump.”*"
+        "A review classifier is trained anew, with the settings of a colleague. Its first loss is 0.71, about that of a "
+        "guess. Over the first tenth of the run the loss averages 2.39, and over the last tenth 0.67. The accuracy is 57 %, "
+        "and last month's version reached 76 %. It was the same on both machines of the group."
     ),
     program="sequence_classifier",
-    fault="optimizer/lr_too_high",
+    fault="optimizer/rmsprop_momentum",
     tickets=(
         Ticket(
             story=(
                 "A student rebuilds a digit reader from a paper. Her first losses are far above those of a guess. Then the "
                 "loss stays at {run.last:.2f}, and the paper's code ends at {healthy.last:.2f}. The accuracy is "
-                "{run.accuracy:.0f} %. *“A bad start can happen. I began again with another seed, and it was the same. My "
-                "network must be too small for pictures.”*"
+                "{run.accuracy:.0f} %. *“I began again with another seed, and it was the same. So it is not bad luck. The "
+                "data is what it always was, and the first loss of all is that of a guess: it goes wrong in the first "
+                "steps.”*"
             ),
             program="digits_cnn",
+            fault="optimizer/lr_too_high",
         ),
         Ticket(
             story=(
@@ -29,6 +31,7 @@ EXERCISE = Exercise(
                 "move at all. Let it run for a week.”*"
             ),
             program="mini_transformer",
+            fault="optimizer/lr_too_high",
         ),
         Ticket(
             story=(
@@ -38,6 +41,7 @@ EXERCISE = Exercise(
                 "pictures are blurred when they are enlarged. No network can learn from them, so take the small ones.”*"
             ),
             program="image_pipeline",
+            fault="optimizer/lr_too_high",
         ),
     ),
 )

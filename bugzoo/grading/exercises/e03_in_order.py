@@ -7,8 +7,8 @@ EXERCISE = Exercise(
     title="One after the other",
     story=(
         "A perceptron reads digits with an accuracy of 95 % on the validation set. The reviewer of the paper looked into the "
-        "code: in the test the model gets all the zeros first, then all the ones, and so on to the last digit. *“No mail comes "
-        "in that order. The numbers have to be withdrawn.”* The deadline is tonight. Do they have to?"
+        "code: in the evaluation the model gets all the zeros first, then all the ones, and so on to the last digit. *“No "
+        "mail comes in that order. The numbers have to be withdrawn.”* The deadline is tonight. Do they have to?"
     ),
     program="mlp",
     fault="traps/validation_not_shuffled",
@@ -17,9 +17,9 @@ EXERCISE = Exercise(
         Ticket(
             story=(
                 "A post office tests its digit reader before each release. The accuracy is {run.accuracy:.0f} %, with a loss "
-                "of {run.loss:.2f}. A new colleague prints the targets while the test runs, and sees the same digit again and "
-                "again. *“By the second batch the network knows what comes next. The number is too good.”* Does the release "
-                "have to wait?"
+                "of {run.loss:.2f}. A new colleague prints the targets while the test runs, and sees the same digit again "
+                "and again. *“Each image is judged alone, so the order should not matter. Prove it, and we release.”* Does "
+                "the release have to wait?"
             ),
             program="digits_cnn",
         ),
@@ -34,9 +34,8 @@ EXERCISE = Exercise(
         Ticket(
             story=(
                 "A trainer saves a checkpoint every epoch. Its digit reader ends with an accuracy of {run.accuracy:.0f} % on "
-                "digits that were left aside, at a loss of {run.loss:.2f}. In the log of the evaluation all zeros come first, "
-                "then all ones, and so on. *“In the training they come mixed, so something went wrong when they were loaded. "
-                "We cannot trust what was measured.”* Can you?"
+                "digits that were left aside, at a loss of {run.loss:.2f}. In the log of the evaluation all zeros come "
+                "first, then all ones, and so on. In the training they come mixed. Can the numbers be trusted?"
             ),
             program="checkpointed_mlp",
         ),

@@ -21,17 +21,16 @@ EXERCISE = Exercise(
         ),
         Ticket(
             "A model sorts film reviews into praise and criticism. Editors read those reviews that it is unsure about, and "
-            "these have become rare. Its accuracy is {run.accuracy:.0f} %, and the release before had {healthy.accuracy:.0f} %. "
-            "But the validation loss rose from {healthy.loss:.2f} to {run.loss:.2f}, and the training loss ends at "
-            "{run.last:.2f} instead of {healthy.last:.2f}. *“It is sure of itself even where it is wrong. This year's reviews "
-            "must be harder.”*",
+            "these have become rare. Its accuracy is {run.accuracy:.0f} %, and the release before had {healthy.accuracy:.0f} "
+            "%. But the validation loss rose from {healthy.loss:.2f} to {run.loss:.2f}, and the training loss ends at "
+            "{run.last:.2f} instead of {healthy.last:.2f}.",
             program="sentiment_lstm",
         ),
         Ticket(
             "A small language model learns Python's help texts, character by character. Its training loss stops at "
-            "{run.last:.2f} almost at once. An older copy of the code ends at {healthy.last:.2f}. The validation loss is higher "
-            "still, {run.loss:.1f}, and the accuracy is {run.accuracy:.0f} %. *“It is caught in a local minimum. A model with "
-            "more layers would get out of it.”*",
+            "{run.last:.2f} almost at once. An older copy of the code ends at {healthy.last:.2f}. The validation loss is "
+            "higher still, {run.loss:.1f}, and the accuracy is {run.accuracy:.0f} %. *“Another seed stops at nearly the same "
+            "height. So there is a floor, and not a bad start.”*",
             program="mini_transformer",
         ),
     ),

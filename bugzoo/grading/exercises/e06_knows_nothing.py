@@ -51,10 +51,10 @@ EXERCISE = Exercise(
     story=(
         "This time you break a healthy program. It trains a convolutional network on handwritten digits, and its validation "
         "accuracy is 94 %. Write an edit after which it still passes the one-batch test, and only guesses on the validation "
-        "data. Training and validation then lie at one height, that of a guess. An alarm that follows from this may go off, "
-        "and no other one. The loss, the learning "
-        "rate, and the model stay as they are. Any edit that does this counts. *“The one-batch test passed, so we searched "
-        "the wrong half of the program for a week,”* says a team that had it by accident."
+        "data. Training and validation then lie at one height, that of a guess. The alarm that this sets off is allowed; no "
+        "other may go off. The loss, the learning rate, and the model stay as they are. Any edit that does this counts. "
+        "*“The one-batch test passed, so we searched the wrong half of the program for a week,”* says a team that had it by "
+        "accident."
     ),
     program="digits_cnn",
     fault="data/labels_out_of_sync",

@@ -5,10 +5,10 @@ from bugzoo.grading.model import Exercise, Ticket
 EXERCISE = Exercise(
     title="Fine, fine, infinite, nan",
     story=(
-        "For an epoch, the loss of this convolutional network falls as it should. Then one loss is infinite, and all others "
-        "are `nan`. The accuracy ends at 7 %, where 98 % was expected. The faster the network learns, the sooner it ends. With a "
-        "tenth of the learning rate the same thing happens, only later. *“So the rate is still too high. I go on dividing it "
-        "until the loss survives.”*"
+        "The loss of this convolutional network has a small term against large logits, as a paper advises. For an epoch it "
+        "falls as it should. Then one loss is infinite, and every later one is `nan`. The accuracy ends at 7 %, where 98 % "
+        "was expected. The faster the network learns, the sooner it ends. With a tenth of the learning rate the same thing "
+        "happens, only later. *“So the rate is still too high. I go on dividing it until the loss survives.”*"
     ),
     program="digits_cnn",
     fault="numerics/exp_overflow?sharpness=20",
@@ -16,18 +16,17 @@ EXERCISE = Exercise(
     on_cpu="A GPU draws other random numbers, so the first bad step would be another one there, and the form asks for it.",
     tickets=(
         Ticket(
-            "A character model is trained on help texts. Over the first tenth of the run its loss averages {run.first:.2f}, as a "
-            "good start does: the version before had {healthy.first:.2f} there. Soon after, it is infinite and then `nan`. The "
-            "version before went through all {run.steps} steps. *“I looked at the batch where it happens: a rare character. "
-            "Take the rare characters out of the text.”*",
+            "A character model is trained on help texts. Over the first tenth of the run its loss averages {run.first:.2f}, "
+            "as a good start does: the version before had {healthy.first:.2f} there. Soon after, it is infinite and then "
+            "`nan`. The version before went through all {run.steps} steps.",
             program="mini_transformer",
             fault="numerics/exp_overflow?sharpness=20",
         ),
         Ticket(
-            "A network learns to add numbers modulo a prime. Every pair of numbers is in the table once, and the same run gave "
-            "an accuracy of {healthy.accuracy:.0f} % in spring. Now its loss falls at first. Then it is infinite, and `nan` "
-            "for the rest. The accuracy is {run.accuracy:.0f} %. *“It is the machine: memory errors. On the new one it ran "
-            "longer before it broke.”*",
+            "A network learns to add numbers modulo a prime. Every pair of numbers is in the table once, and the same run "
+            "gave an accuracy of {healthy.accuracy:.0f} % in spring. Now its loss falls at first. Then it is infinite, and "
+            "`nan` for the rest. The accuracy is {run.accuracy:.0f} %. *“It breaks when the network has become good, and not "
+            "when the pairs are odd. Something grows with its success.”*",
             program="modular_addition",
             fault="numerics/exp_overflow?sharpness=20..25",
         ),

@@ -5,19 +5,19 @@ from bugzoo.grading.model import Exercise, Ticket
 EXERCISE = Exercise(
     title="Nan from the start",
     story=(
-        "A network is to forecast the course of diabetes from a patient's readings. Every loss of the run is `nan`, from the "
-        "first. The table has no missing value, and in no column are all values the same. The learning rate makes no "
-        "difference. Last year's script reached an R² of 0.484 on these patients. *“There is no number in the log. I would not "
-        "know where to begin.”*"
+        "A network is to forecast the course of diabetes from a patient's readings. The clinic has new instruments, which "
+        "count from another zero point, and 20,000 is added to each reading. Every loss of the run is `nan`, from the first. "
+        "The table has no missing value, and in no column are all values the same. The learning rate makes no difference. "
+        "Last year's script reached an R² of 0.484 on these patients."
     ),
     program="regression_mlp",
     fault="numerics/variance_cancellation",
     tickets=(
         Ticket(
-            "A laboratory has new instruments. Their readings count from another zero point, which does not matter to a model "
-            "that looks at differences. With the old readings its mean squared error was {healthy.loss:.2f}. With the new ones "
-            "all {run.steps} losses are `nan`. *“I plotted every column, and they look as always. So the model cannot bear the "
-            "larger numbers. It needs larger layers.”*",
+            "A laboratory has new instruments. Their readings count from another zero point, which does not matter to a "
+            "model that looks at differences. With the old readings its mean squared error was {healthy.loss:.2f}. With the "
+            "new ones all {run.steps} losses are `nan`. *“A model that looks at differences cannot see the zero point. So "
+            "the numbers go bad before they reach it.”*",
             program="regression_mlp",
             fault="numerics/variance_cancellation?offset=25000..40000",
         ),

@@ -6,10 +6,10 @@ from bugzoo.grading.model import Exercise, Ticket
 EXERCISE = Exercise(
     title="Another step each time",
     story=(
-        "A network that recognizes digits is trained again every night, with a new seed. Some time in the first epoch its loss "
-        "becomes `nan` and stays `nan`. With another seed the same happens, at another step. The accuracy ends at 7 %, where "
-        "97 % was usual. The script clips its gradients. I took the clipping out and in again, and it made no difference. "
-        "*“A step is too long now and then. Clip at a tenth of the limit, then it will hold.”*"
+        "A network that recognizes digits is trained again every night, with a new seed. Some time in the first epoch its "
+        "loss becomes `nan` and stays `nan`. With another seed the same happens, at another step. The accuracy ends at 7 %, "
+        "where 97 % was usual. The script clips its gradients. Taking the clipping out made no difference. *“A step is too "
+        "long now and then. Clip at a tenth of the limit, then it will hold.”*"
     ),
     program="checkpointed_mlp",
     fault="numerics/dark_strip_division",
@@ -21,10 +21,10 @@ EXERCISE = Exercise(
     ),
     tickets=(
         Ticket(
-            "A post office reads postcodes with a small network. Until last month its accuracy was {healthy.accuracy:.0f} % at "
-            "the end of a run. Now each run is lost in the first epoch: from some step on, every loss is `nan`. The operator "
-            "lowered the learning rate, and the run was lost at the same step. *“Then the limit of the clipping must be "
-            "wrong. It was written for the old learning rate.”*",
+            "A post office reads postcodes with a small network. Until last month its accuracy was {healthy.accuracy:.0f} % "
+            "at the end of a run. Now each run is lost in the first epoch: from some step on, every loss is `nan`. The "
+            "operator lowered the learning rate, and the run was lost at the same step. *“Then it is not the size of the "
+            "step. The step has the same image in it each time.”*",
         ),
         Ticket(
             "A team took over a script that clips its gradients. Hardly any gradient is long enough for that, so they call the "
@@ -34,9 +34,8 @@ EXERCISE = Exercise(
         ),
         Ticket(
             "A training job runs on several machines, each with a seed of its own. On each of them the loss becomes `nan` in "
-            "the first epoch, but not at the same step. The last release went through all {run.steps} steps, and its loss ended "
-            "at {healthy.last:.2f}. *“Another machine, another step: that is the hardware. The clipping should have caught "
-            "it.”*",
+            "the first epoch, but not at the same step. The last release went through all {run.steps} steps, and its loss "
+            "ended at {healthy.last:.2f}.",
         ),
     ),
 )

@@ -20,16 +20,16 @@ EXERCISE = Exercise(
         ),
         Ticket(
             "A small transformer learns to write help texts. Its training loss begins at {run.first:.2f} and falls to "
-            "{run.lowest:.2f}. Then it climbs to {run.highest:.2f}, above its beginning. The validation loss is {run.loss:.2f}, "
-            "and {healthy.loss:.2f} is usual for this model. *“Transformers are like that. This one needs a warmup, or it "
-            "explodes.”*",
+            "{run.lowest:.2f}. Then it climbs to {run.highest:.2f}, above its beginning. The validation loss is "
+            "{run.loss:.2f}, and {healthy.loss:.2f} is usual for this model. *“It goes well, and then it overshoots for "
+            "longer and longer, as if each step went on with what was meant for the steps before.”*",
             program="mini_transformer",
         ),
         Ticket(
             "After a good start the loss of this digit reader climbs to {run.highest:.2f}, although it began at "
-            "{run.first:.2f}. While the schedule lowers the learning rate, the loss comes down again, to {run.last:.2f}. Last "
-            "month's script ended at {healthy.last:.2f}. The accuracy is {run.accuracy:.0f} % instead of "
-            "{healthy.accuracy:.0f} %. *“As long as the learning rate is high it goes wrong. So begin with a lower one.”*",
+            "{run.first:.2f}. While the schedule lowers the learning rate, the loss comes down again, to {run.last:.2f}. "
+            "Last month's script ended at {healthy.last:.2f}. The accuracy is {run.accuracy:.0f} % instead of "
+            "{healthy.accuracy:.0f} %.",
             program="checkpointed_mlp",
         ),
     ),

@@ -34,10 +34,10 @@ EXERCISE = Exercise(
         ),
         Ticket(
             story=(
-                "A character model has run in production for a year. Its new owner read the code and wrote: *“A mistake from "
-                "the textbook. It goes unnoticed only because the model is so small. A large one would not have trained at "
-                "all.”* The validation loss is {run.loss:.2f} nats, at an accuracy of {run.accuracy:.0f} %. Next week the "
-                "team trains the large one with this code, so it needs your answer first."
+                "A character model has run in production for a year. Its new owner read the code and wrote: *“It looks like "
+                "a mistake from the textbook, and I could not measure a difference. Tell me whether it is one.”* The "
+                "validation loss is {run.loss:.2f} nats, at an accuracy of {run.accuracy:.0f} %. Next week the team trains "
+                "the large one with this code, so it needs your answer first."
             ),
             program="mini_transformer",
         ),

@@ -6,14 +6,14 @@ from bugzoo.grading.model import Exercise, Ticket
 EXERCISE = Exercise(
     title="One behind the other",
     story=(
-        "A perceptron learns handwritten digits. Its script was tidied up last week. Since then the training loss jumps. Over "
-        "the first tenth of the run it averages 1455, where it used to average 2.20. It ends at 74.5, where it used to end at "
-        "0.17. The validation accuracy is 13 %, after 95 %. *“I lowered the learning rate. Now the curve begins lower and ends "
-        "lower, but neither is right. I would lower it again.”*"
+        "A review classifier was tidied up last week, in two places. Since then its training loss jumps. Over the first "
+        "tenth of the run it averages 36.3, where it used to average 0.69. It ends at 11.1, where it used to end at 0.43. "
+        "The validation accuracy is 58 %, after 76 %. *“I took back one of the two. Now the curve begins lower and ends "
+        "lower, but it is not right yet. So it was not that one.”*"
     ),
-    program="mlp",
-    fault="loss/sum_reduction",
-    kind=Two("optimizer/lr_too_high"),
+    program="sequence_classifier",
+    fault="loss/wrong_axis_reduction",
+    kind=Two("optimizer/rmsprop_momentum"),
     points=(10.0, 10.0),
     tickets=(
         Ticket(
@@ -23,21 +23,27 @@ EXERCISE = Exercise(
             "{healthy.accuracy:.0f} %. *“At such a loss the gradients explode, and the network is broken after its first step. "
             "Clip them.”*",
             program="digits_cnn",
+            fault="loss/sum_reduction",
             kind=Two("optimizer/lr_too_low"),
         ),
         Ticket(
-            "A nightly job trains a digit reader and writes checkpoints. At first its training loss averages {run.first:.0f}, "
-            "where it averaged {healthy.first:.2f} on Monday. While the schedule lowers the learning rate, the loss comes down "
-            "to {run.last:.1f}, and on Monday it came down to {healthy.last:.2f}. The accuracy is {run.accuracy:.0f} % instead "
-            "of {healthy.accuracy:.0f} %. *“It comes down as soon as the schedule acts. Train longer, and it arrives.”*",
+            "A nightly job trains a digit reader and writes checkpoints. At first its training loss averages "
+            "{run.first:.0f}, where it averaged {healthy.first:.2f} on Monday. While the schedule lowers the learning rate, "
+            "the loss comes down to {run.last:.1f}, and on Monday it came down to {healthy.last:.2f}. The accuracy is "
+            "{run.accuracy:.0f} % instead of {healthy.accuracy:.0f} %.",
             program="checkpointed_mlp",
+            fault="loss/sum_reduction",
+            kind=Two("optimizer/lr_too_high"),
         ),
         Ticket(
             "A convolutional network is trained on handwritten digits by a new colleague. Her training loss averages "
             "{run.first:.0f} at first and ends at {run.last:.1f}. The published script goes from {healthy.first:.2f} to "
             "{healthy.last:.2f}. The validation accuracy is {run.accuracy:.0f} %, and the published one is "
-            "{healthy.accuracy:.0f} %. *“Such a start means that the layers begin with numbers that are far too large.”*",
+            "{healthy.accuracy:.0f} %. *“Her first loss, before any step, is already too high. And what happens in the next "
+            "steps is another thing.”*",
             program="digits_cnn",
+            fault="loss/sum_reduction",
+            kind=Two("optimizer/lr_too_high"),
         ),
     ),
 )

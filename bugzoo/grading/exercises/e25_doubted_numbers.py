@@ -28,17 +28,16 @@ EXERCISE = Exercise(
             story=(
                 "A network learned some digits first, and then the others. At the end it recognizes {run.accuracy:.0f} % of "
                 "the new digits, and it still knows a share of {run.metrics[old_accuracy]:.2f} of the old ones. A new "
-                "colleague prints `model.training` during the evaluation and reads `True`. *“That is too good to be true. The "
-                "training goes on while you measure, so it learns from the digits that you ask for.”* Is that so?"
+                "colleague prints `model.training` during the evaluation and reads `True`. Is that so?"
             ),
             program="finetune",
         ),
         Ticket(
             story=(
-                "A perceptron reads digits with an accuracy of {run.accuracy:.0f} %. Its training loss ends at {run.last:.2f}, "
-                "and its validation loss is {run.loss:.2f}. The consultant who reviews it finds no line that prepares the "
-                "model for the validation. *“So your numbers are too low. I add this line, and you tell your customers a "
-                "better one.”* Should you pay for it?"
+                "A perceptron reads digits with an accuracy of {run.accuracy:.0f} %. Its training loss ends at "
+                "{run.last:.2f}, and its validation loss is {run.loss:.2f}. The consultant who reviews it finds no line that "
+                "prepares the model for the validation. *“I added the line and measured again: the same numbers, digit by "
+                "digit. So I ask for no money.”* Should you pay for it?"
             ),
             program="mlp",
         ),

@@ -16,10 +16,10 @@ EXERCISE = Exercise(
     tickets=(
         Ticket(
             story=(
-                "A court wants to know why a platform hid a certain review. The platform loads last year's weights and repeats "
-                "the evaluation: another score for this review. The weights file has the right checksum. *“Then the text was "
-                "changed in the meantime. A hidden character is enough.”* On the validation reviews the model has an accuracy "
-                "of {run.accuracy:.0f} % and a loss of {run.loss:.2f}, and no log shows anything odd."
+                "A court wants to know why a platform hid a certain review. The platform loads last year's weights and "
+                "repeats the evaluation: another score for this review. The weights file has the right checksum. On the "
+                "validation reviews the model has an accuracy of {run.accuracy:.0f} % and a loss of {run.loss:.2f}, and no "
+                "log shows anything odd."
             ),
             program="sequence_classifier",
         ),
@@ -34,10 +34,10 @@ EXERCISE = Exercise(
         ),
         Ticket(
             story=(
-                "Before a release, the accuracy of a digit reader has to be confirmed from its saved weights. The log of "
-                "the run says {run.accuracy:.0f} %, and every confirmation says another number. The release before has "
-                "{healthy.accuracy:.0f} %, and its losses were exactly the same, step by step. *“The validation set is small, "
-                "so its accuracy scatters. We should collect more images.”*"
+                "Before a release, the accuracy of a digit reader has to be confirmed from its saved weights. The log of the "
+                "run says {run.accuracy:.0f} %, and every confirmation says another number. The release before has "
+                "{healthy.accuracy:.0f} %, and its losses were exactly the same, step by step. *“The images are the same, "
+                "and so are the weights. Something in the model draws a number.”*"
             ),
             program="digits_cnn",
         ),

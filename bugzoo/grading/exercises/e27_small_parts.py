@@ -7,10 +7,9 @@ EXERCISE = Exercise(
     title="A batch in small parts",
     story=(
         "Since last week each batch goes through this convolutional network in small parts, so that it fits into memory. The "
-        "plot shows the mean of what `backward()` gets for each part, so its curve is lower now. The accuracy is 94 % as "
-        "before. But the validation loss rose from 0.39 to 0.45. In the same week the validation images were sorted by digit, "
-        "for a report. *“All zeros come first, then all ones. A loader that hands them out like this spoils the number. Mix "
-        "them again.”*"
+        "plotted loss is now per part, so it is lower. The accuracy is 94 % as before. But the validation loss rose from "
+        "0.39 to 0.45. In the same week the validation images were sorted by digit, for a report. *“All zeros come first, "
+        "then all ones. A loader that hands them out like this spoils the number. Mix them again.”*"
     ),
     program="digits_cnn",
     fault="modes/batch_norm_tiny_batches",
@@ -23,8 +22,7 @@ EXERCISE = Exercise(
         Ticket(
             "A ticket machine reads handwritten digits and trains at night. Its memory is small, so each batch is cut into "
             "parts. The validation loss is {run.loss:.2f}, where the same seed reaches {healthy.loss:.2f} on a server with "
-            "whole batches. The network, the images and the number of steps are the same. *“A cheap processor rounds "
-            "differently. We have to live with it.”*",
+            "whole batches. The network, the images and the number of steps are the same.",
             fault="modes/batch_norm_tiny_batches?rows=1..2",
         ),
         Ticket(
@@ -36,9 +34,9 @@ EXERCISE = Exercise(
         Ticket(
             "A team switched to a smaller graphics card, and cut each batch into parts. Their plot shows what one part adds "
             "to a batch's training loss, on average. It ends at {run.last:.2f}, where the curve of a whole batch ended at "
-            "{healthy.last:.2f}. The validation loss went the other way, from {healthy.loss:.2f} to {run.loss:.2f}. *“The "
-            "training has never been so good, and the validation images were put in order this month. So look at the "
-            "validation.”*",
+            "{healthy.last:.2f}. The validation loss went the other way, from {healthy.loss:.2f} to {run.loss:.2f}. *“I "
+            "mixed the validation images again, and the loss stayed. So look at the training, although it has never been so "
+            "good.”*",
             fault="modes/batch_norm_tiny_batches?rows=1..2",
         ),
     ),

@@ -16,9 +16,9 @@ EXERCISE = Exercise(
         Ticket(
             story=(
                 "A search page sorts lines of documentation by how likely its word model finds them. The longest lines keep "
-                "their score from day to day. A short line changes its score, and so its rank, with the lines that are scored "
-                "beside it. *“Then it depends on the order in which they come in. We will sort them first.”* The model predicts "
-                "{run.accuracy:.0f} % of the next words, at a loss of {run.loss:.2f} nats."
+                "their score from day to day. A short line changes its score, and so its rank, with the lines that are "
+                "scored beside it. *“The long lines are right. So it is about what stands behind the end of a short one.”* "
+                "The model predicts {run.accuracy:.0f} % of the next words, at a loss of {run.loss:.2f} nats."
             ),
             program="word_lines",
         ),
@@ -33,10 +33,9 @@ EXERCISE = Exercise(
         ),
         Ticket(
             story=(
-                "An editor underlines characters that its language model finds unlikely. A user corrects a typo at the end of "
-                "a passage, and at its beginning underlines appear and vanish. The validation loss is {run.loss:.2f} nats, at "
-                "an accuracy of {run.accuracy:.0f} %. *“It has seen too few typos. Train it on more text, and it will calm "
-                "down.”*"
+                "An editor underlines characters that its language model finds unlikely. A user corrects a typo at the end "
+                "of a passage, and at its beginning underlines appear and vanish. The validation loss is {run.loss:.2f} "
+                "nats, at an accuracy of {run.accuracy:.0f} %."
             ),
             program="mini_transformer",
         ),

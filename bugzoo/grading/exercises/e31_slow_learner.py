@@ -5,8 +5,9 @@ from bugzoo.grading.model import Exercise, Ticket
 EXERCISE = Exercise(
     title="It learns, but not as it should",
     story=(
-        "A convolutional network for digits used to reach 94 %. Since the last merge it ends at 68 %. At the end of the run the "
-        "loss is 1.5 and still falling, so the reviewer wrote: *“looks fine, maybe it needs more epochs.”*"
+        "A convolutional network for digits used to reach 94 %. Since the last merge, with which one can compare two heads "
+        "on the same features, it ends at 68 %. At the end of the run the loss is 1.5 and still falling, so the reviewer "
+        "wrote: *“looks fine, maybe it needs more epochs.”*"
     ),
     program="digits_cnn",
     fault="freezing/frozen_layers",
@@ -15,8 +16,7 @@ EXERCISE = Exercise(
             story=(
                 "A supplier delivered a perceptron that reads postal codes. The data sheet gives a validation loss of "
                 "{healthy.loss:.2f} and an accuracy of {healthy.accuracy:.0f} %. In your acceptance test the supplier's code "
-                "ends at {run.loss:.2f} and {run.accuracy:.0f} %. The training loss ends close to it, at {run.last:.2f}. "
-                "*“So it does not overfit. Your digits are harder than ours, and the network is too narrow for them.”*"
+                "ends at {run.loss:.2f} and {run.accuracy:.0f} %. The training loss ends close to it, at {run.last:.2f}."
             ),
             program="mlp",
             fault="freezing/frozen_layers?keep=2..3",
@@ -26,7 +26,8 @@ EXERCISE = Exercise(
                 "A hospital predicts how a patient's diabetes develops within a year. On the validation patients the network "
                 "explained {healthy.metrics[r2]:.2f} of the variance (R²), and since Monday it explains "
                 "{run.metrics[r2]:.2f}. The training loss goes from {run.first:.2f} to {run.last:.2f}. It used to end at "
-                "{healthy.last:.2f} on the same table. *“With so few patients, you have to live with such results.”*"
+                "{healthy.last:.2f} on the same table. *“The patients are the same, and the loss falls smoothly. A part of "
+                "the network might as well not be there.”*"
             ),
             program="regression_mlp",
             fault="freezing/frozen_layers?keep=2..3",

@@ -6,8 +6,9 @@ EXERCISE = Exercise(
     title="Faster, but it hardly learns",
     story=(
         "A character model was made faster over the weekend. Now it hardly learns. After 60 steps its accuracy is 17 % at a "
-        "loss of 3.3 nats. Friday's version reached 29 % at 2.7. *“No error, no nan, nothing in the logs. Some layers seem to "
-        "do nothing.”* (These are validation losses. The plot shows training losses in another unit, on Friday's version too.)"
+        "loss of 3.3 nats. Friday's version reached 29 % at 2.7. *“No error, no nan, nothing in the logs. Some layers seem "
+        "to do nothing.”* (These are validation losses. The plot shows training losses in another unit, for Friday's "
+        "version, too.)"
     ),
     program="amp_transformer",
     fault="precision/no_grad_scaler",
@@ -31,9 +32,8 @@ EXERCISE = Exercise(
         Ticket(
             story=(
                 "A research group tidied its code for publication. The draft of the paper says that {healthy.accuracy:.0f} % "
-                "of the characters are predicted correctly, and the tidy version reaches {run.accuracy:.0f} %. *“We drew "
-                "another seed, and then a third. Each run ends like this, so the number in the draft must have been luck.”* "
-                "(The plot shows losses over the tokens of a whole update. Read the validation loss in the numbers instead.)"
+                "of the characters are predicted correctly, and the tidy version reaches {run.accuracy:.0f} %. (The plot "
+                "shows losses over the tokens of a whole update. Read the validation loss in the numbers instead.)"
             ),
         ),
         Ticket(

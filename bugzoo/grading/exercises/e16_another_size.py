@@ -25,20 +25,17 @@ EXERCISE = Exercise(
         ),
         Ticket(
             story=(
-                "The training loss of this character model ends at {run.last:.0f}, and its validation loss is "
-                "{run.loss:.2f} nats. The team has never seen such a gap: the published code ends at {healthy.last:.2f} in "
-                "training. *“On new text it is far better than on the text that it learns from. So the validation text must be "
-                "a very easy one, or it has leaked into the training.”*"
+                "The training loss of this character model ends at {run.last:.0f}, and its validation loss is {run.loss:.2f} "
+                "nats. The team has never seen such a gap: the published code ends at {healthy.last:.2f} in training."
             ),
             program="mini_transformer",
         ),
         Ticket(
             story=(
-                "After a merge, the training loss of a review classifier goes from {run.first:.1f} to {run.last:.1f}. Before, "
-                "it went from {healthy.first:.2f} to {healthy.last:.2f}. In the new run nearly every gradient is clipped, and "
-                "in the old one hardly any was. The validation loss is {run.loss:.2f}, close to the {healthy.loss:.2f} of the "
-                "old version. *“The gradients explode, and the loss with them. A lower limit for their norm will bring it "
-                "down.”*"
+                "After a merge, the training loss of a review classifier goes from {run.first:.1f} to {run.last:.1f}. "
+                "Before, it went from {healthy.first:.2f} to {healthy.last:.2f}. In the new run nearly every gradient is "
+                "clipped, and in the old one hardly any was. The validation loss is {run.loss:.2f}, close to the "
+                "{healthy.loss:.2f} of the old version."
             ),
             program="sentiment_lstm",
         ),
