@@ -1,4 +1,4 @@
-"""With another optimizer, at its own default learning rate, the first losses jump up. The run ends at the loss of a guess."""
+"""With another optimizer, whose settings are all usual, the first losses jump up. The run ends at the loss of a guess."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, STEP
 from bugzoo.faults.model import Cause, Fault, LookAlike, Param, Swap
@@ -10,7 +10,7 @@ FAULT = Fault(
     title="Learning rate too high for RMSprop with momentum",
     level=3,
     symptom="diverges",
-    params={"rate": Param(0.01, 0.01, 0.1, "learning rate of RMSprop; 0.01 is torch's default")},
+    params={"rate": Param(0.02, 0.02, 0.1, "learning rate of RMSprop; torch's default is 0.01")},
     edits=(
         # in a perceptron or a CNN a tenth of the learning rate repairs it, so it would be its own pretence
         Swap("torch.optim.Adam($P, lr=$LR)", LINE, where="nn.LayerNorm(width)"),
@@ -23,18 +23,18 @@ FAULT = Fault(
     evidence=("loss_curve.diverged > 0.5",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "RMSprop divides each gradient by a running root mean square, and momentum 0.9 adds up about ten such steps. So a "
-        "weight moves by up to 0.1 per step at a learning rate of 0.01. At the start it is worse: the running mean begins "
-        "at 0 and RMSprop does not correct for that, as Adam does. With alpha = 0.99 the first step is ten times too "
-        "large. Weights of 0.1 are lost in two or three steps. Each number on that line is usual; their product is not."
+        "RMSprop divides each gradient by a running root mean square, so a weight moves by about the learning rate in a step. "
+        "Momentum 0.9 adds up about ten such steps: up to 0.2 per step at a learning rate of 0.02. At the start it is worse. "
+        "The running mean begins at 0, and RMSprop does not correct for that as Adam does. With alpha = 0.99 the first step is "
+        "ten times too large. Weights of 0.1 are lost in two or three steps. Each number on that line is usual alone."
     ),
     fix=(
-        "Lower the learning rate by the factor that momentum adds: 0.001 or less. Or go back to Adam, which corrects the "
-        "bias of its running means. Then check the update ratio of the first steps, not only the learning rate."
+        "Lower the learning rate by the factor that momentum adds, and by that of the first steps: 0.0005 here. Or go back to "
+        "Adam, which corrects the bias of its running means. Then check the update ratio of the first steps."
     ),
     repairs={
-        "a twentieth of the rate": rewrite(LEARNING_RATE, LR="fold($LR / 20)"),
-        "where it is used": Swap(LINE, "torch.optim.RMSprop($P, lr=$LR / 20, momentum=0.9)"),
+        "a fortieth of it": rewrite(LEARNING_RATE, LR="fold($LR / 40)"),
+        "where it is used": Swap(LINE, "torch.optim.RMSprop($P, lr=$LR / 40, momentum=0.9)"),
         "Adam again": Swap(LINE, "torch.optim.Adam($P, lr=$LR / 4)"),
     },
     pretences=instead(

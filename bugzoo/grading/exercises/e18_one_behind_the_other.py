@@ -7,9 +7,9 @@ EXERCISE = Exercise(
     title="One behind the other",
     story=(
         "A review classifier was tidied up last week, in two places. Since then its training loss jumps. Over the first "
-        "tenth of the run it averages 36.3, where it used to average 0.69. It ends at 11.1, where it used to end at 0.43. "
-        "The validation accuracy is 58 %, after 76 %. *“I took back one of the two. Now the curve begins lower and ends "
-        "lower, but it is not right yet. So it was not that one.”*"
+        "tenth of the run it averages 197, where it used to average 0.69. It ends at 11.2, where it used to end at 0.43. The "
+        "validation accuracy is 52 %, after 76 %. *“I took back one of the two. Now the curve begins lower and ends lower, "
+        "but it is not right yet. So it was not that one.”*"
     ),
     program="sequence_classifier",
     fault="loss/wrong_axis_reduction",
