@@ -115,7 +115,9 @@ def test_a_tile_says_level_and_minutes_of_each_exercise() -> None:
     )
     assert by_name["30_poor_writer"].level == effort.level(exercises()["30_poor_writer"]) == 4
     label = f"level 4, {by_name['30_poor_writer'].minutes} min"
-    assert label in page.as_html(tiles(), "new") and f"30 The letter before ({label})" in page.as_text(tiles(), "new")
+    assert label in page.as_html(tiles(), "new") and f"30 It reads better than it writes ({label})" in page.as_text(
+        tiles(), "new"
+    )
 
 
 def test_the_order_of_each_way() -> None:

@@ -7,7 +7,7 @@ LINE = "hidden_size = round(modulus ** $POWER)"
 
 FAULT = Fault(
     title="Underfitting: hidden width taken from a rule of thumb",
-    level=3,
+    level=2,
     symptom="plateau",
     params={"power": Param(0.25, 0.2, 0.31, "power of the number of classes that gives the width")},
     edits=Swap(

@@ -71,6 +71,12 @@ FAULT = Fault(
             "The loss of F.cross_entropy is that of guessing.",
             "The loss of F.cross_entropy is equally high.",
         ),
+        LookAlike(
+            "loop/stale_gradients",
+            "At one step, compare the gradient before optimizer.step() with that of the last batch alone.",
+            "The gradient comes from the last batch alone: `fresh_gradient.stale_share < 0.5`.",
+            "The gradient also contains older batches: `fresh_gradient.stale_share > 0.5`.",
+        ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),
     cause=Cause(words.REDUCTION, either={words.DIMENSION: {}}),

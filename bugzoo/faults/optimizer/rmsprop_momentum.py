@@ -8,7 +8,7 @@ LINE = "torch.optim.RMSprop($P, lr=$LR, momentum=0.9)"
 
 FAULT = Fault(
     title="Learning rate too high for RMSprop with momentum",
-    level=3,
+    level=2,
     symptom="diverges",
     params={"rate": Param(0.02, 0.02, 0.1, "learning rate of RMSprop; torch's default is 0.01")},
     edits=(
@@ -53,16 +53,16 @@ FAULT = Fault(
     ),
     look_alikes=(
         LookAlike(
-            "initialisation/weights_too_large",
-            "Look at the loss of the very first step, before any weight has changed.",
-            "The first loss is about that of guessing.",
-            "The first loss is far above that of guessing.",
-        ),
-        LookAlike(
             "loop/stale_gradients",
             "At one step, compare the gradient in .grad with the gradient of the last batch alone.",
             "The gradient is that of the last batch alone: `fresh_gradient.stale_share < 0.5`.",
             "The gradient also contains older batches: `fresh_gradient.stale_share > 0.5`.",
+        ),
+        LookAlike(
+            "initialisation/weights_too_large",
+            "Look at the loss of the very first step, before any weight has changed.",
+            "The first loss is about that of guessing.",
+            "The first loss is far above that of guessing.",
         ),
     ),
     sources=(

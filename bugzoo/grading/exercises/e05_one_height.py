@@ -6,8 +6,8 @@ EXERCISE = Exercise(
     title="Two curves at one height",
     story=(
         "A network learns to add two numbers on a clock: it trains on most of the pairs, and is tested on the rest. The "
-        "training loss ends at 3.47 and the validation loss at 3.56, where guessing costs ln 53 = 3.97. Last spring they "
-        "came down to 0.11 and 0.16. *“Both lie at one height, so it does not overfit: it cannot learn what it sees. A "
+        "training loss ends at 3.47 and the validation loss at 3.56, where the loss of a guess is ln 53 = 3.97. Last spring "
+        "they came down to 0.11 and 0.16. *“Both lie at one height, so it does not overfit: it cannot learn what it sees. A "
         "smaller learning rate does not help, and neither does a larger one.”*"
     ),
     program="modular_addition",
