@@ -66,16 +66,16 @@ FAULT = Fault(
             "The factor is the number of samples: `initial_loss.ratio > 3`.",
         ),
         LookAlike(
-            "initialisation/confident_head",
-            "Compute the loss of the same logits with F.cross_entropy.",
-            "The loss of F.cross_entropy is that of guessing.",
-            "The loss of F.cross_entropy is equally high.",
-        ),
-        LookAlike(
             "loop/stale_gradients",
             "At one step, compare the gradient before optimizer.step() with that of the last batch alone.",
             "The gradient comes from the last batch alone: `fresh_gradient.stale_share < 0.5`.",
             "The gradient also contains older batches: `fresh_gradient.stale_share > 0.5`.",
+        ),
+        LookAlike(
+            "initialisation/confident_head",
+            "Compute the loss of the same logits with F.cross_entropy.",
+            "The loss of F.cross_entropy is that of guessing.",
+            "The loss of F.cross_entropy is equally high.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),
