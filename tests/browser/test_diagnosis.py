@@ -77,8 +77,31 @@ def test_a_guess_before_the_program_is_opened_is_noted_as_such(lab, server) -> N
     assert lab.errors() == []
 
 
-def noted(server) -> list[str]:
-    """Return the kinds of the notes on the ticket of exercise 10, in order."""
+def test_each_of_two_open_notebooks_notes_what_was_opened_in_it(lab, server) -> None:
+    lab.open(NOTEBOOK)
+    lab.run_cell("setup")
+    lab.command("docmanager:open", {"path": "exercises/35_no_progress.ipynb"})
+    lab.until(
+        """() => { const context = window.jupyterapp.shell.currentWidget.context;
+            return context.path.includes('35') && context.sessionContext?.session?.kernel?.status === 'idle'; }""",
+        90,
+        "a second notebook is open",
+    )
+    lab.run_cell("setup")
+    assert until(lambda: noted(server, "35") == ["started", "listening"]), noted(server, "35")
+    lab.command("docmanager:open", {"path": NOTEBOOK})
+    lab.until("() => window.jupyterapp.shell.currentWidget.context.path.includes('04')", 30, "the first one is shown again")
+    lab.page.evaluate(
+        """() => { const notebook = window.jupyterapp.shell.currentWidget.content;
+            const index = notebook.widgets.findIndex(cell => cell.model.id === 'program-training');
+            notebook.widgets[index].inputHidden = false; return notebook.scrollToItem(index, 'start'); }"""
+    )
+    assert until(lambda: "opened" in noted(server, NAME)), noted(server, NAME)
+    assert "opened" not in noted(server, "35")
+
+
+def noted(server, name: str = "10") -> list[str]:
+    """Return the kinds of the notes on the ticket of an exercise, in order."""
     with sqlite3.connect(server.data / "record.sqlite") as record:
         query = "select kind from notes where ticket = ? order by rowid"
-        return [kind for (kind,) in record.execute(query, (load("10").scenario.ticket,))]
+        return [kind for (kind,) in record.execute(query, (load(name).scenario.ticket,))]
