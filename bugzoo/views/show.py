@@ -100,7 +100,7 @@ def figure(name: str, runs: Runs) -> Any:
 
     if len(singles) < 2:
         column, single = next(iter(singles.items()), ("", None))
-        if column:
+        if column and single:
             single.suptitle(column, color=_draw.INK, fontsize=11, fontweight="bold")
         return single
 
