@@ -58,8 +58,8 @@ def explained(exercise: Exercise) -> list[str]:
 def further(exercise: Exercise) -> str:
     present = [fault for fault, _ in exercise.about_faults]
     parts = []
-    ids = {fault.id for fault in present}
-    by_id = {entry.other: entry for fault in present for entry in fault.look_alikes if entry.other not in ids}
+    there = faults.catalogue().keys() - {fault.id for fault in present}  # one that is only planned has no title yet
+    by_id = {entry.other: entry for fault in present for entry in fault.look_alikes if entry.other in there}
     if look_alikes := list(by_id.values()):
         parts.append("### Look-alikes" + (f"\n\n{OF_EACH}" if len(present) > 1 else ""))
         parts += [_look_alike(look_alike) for look_alike in look_alikes]

@@ -43,7 +43,8 @@ def stated(exercise: Exercise, cells: Sequence[Any], source: str) -> dict[str, i
     return {"level": level(exercise), "minutes": minutes(texts, source, level(exercise))}
 
 
-def show(title: Any, stated: dict[str, int]) -> None:
-    """Add level and minutes to the line of the ticket in the first cell."""
+def show(title: Any, stated: dict[str, int], lesson: int) -> None:
+    """Add level and minutes to the line of the ticket in the first cell, and the lesson that an exercise names; 0 for none."""
     label = f"level {stated['level']} of {HARDEST}, about {stated['minutes']} minutes"
+    label += f" · for lesson {lesson:02}" if lesson else ""
     title.source = re.sub(r"^Ticket \*\*.*\*\*$", rf"\g<0> · {label}", title.source, count=1, flags=re.MULTILINE)

@@ -148,6 +148,8 @@ class Exercise:
     """One sentence: why its program runs on the CPU on every machine, as where a GPU would show the fault at another step.
     Else the notebook's line says where it runs.
     """
+    lesson: int = 0
+    """The number of its lesson, where its own number does not say it."""
     name: str = ""
     """The stem of the declaring file, set by the loader. A drawn case has its number after a hyphen."""
 

@@ -49,7 +49,7 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
     cells = exercise.kind.cells(exercise, kind, source, answer)
     student = exercise.kind.cells(exercise, "student", "", "")  # a class's texts take no minutes
     stated = effort.stated(exercise, student, exercise.handed_out if exercise.kind.program else "")
-    effort.show(cells[0], stated)
+    effort.show(cells[0], stated, exercise.lesson)
     return to_text(of_cells(cells, bugzoo={"ticket": exercise.scenario.ticket} | stated))
 
 

@@ -55,11 +55,14 @@ def checked_step(name: str, step: int | None, call: str) -> None:
         raise UserError(f"step={step!r} is not an optimizer step. Steps are whole numbers from 1.")
 
 
-def show(name: str, runs: Reading | Mapping[str, Reading], where: str = device.CPU) -> dict[str, Any]:
+def show(name: str, runs: Reading | Mapping[str, Reading], where: str = device.CPU, of: str = "") -> dict[str, Any]:
     """Show a view: its picture if there is a front end, then its numbers. Return label -> number of the first run.
 
-    `runs`: one reading, or name -> reading of several runs. `where`: the device of the runs.
+    `runs`: one reading, or name -> reading of several runs. `where`: the device of the runs. `of`: the only run whose
+    picture is drawn; the numbers returned are its own.
     """
+    named = {"": runs} if isinstance(runs, Reading) else runs
+    drawn = {of: named[of]} if of else named
     print(shown.head(name))
     if where != device.CPU:
         print(f"  measured on {where}")
@@ -70,8 +73,8 @@ def show(name: str, runs: Reading | Mapping[str, Reading], where: str = device.C
 
         from bugzoo import lab
 
-        figure = shown.figure(name, runs)
+        figure = shown.figure(name, drawn)
         if figure is not None:
             lab.show_figure(figure)  # as PNG: a kernel without pyplot shows a figure as its repr
         display({"text/html": shown.html(name, runs), "text/plain": shown.body(name, runs)}, raw=True)
-    return shown.seen(name, runs if isinstance(runs, Reading) else next(iter(runs.values())))
+    return shown.seen(name, next(iter(drawn.values())))

@@ -60,7 +60,7 @@ def body(name: str, runs: Runs) -> str:
     wide = max((len(line.label) for line in odd + rest), default=0)
     sizes = [max(9, len(column)) for column in runs]
     parts = [fit(f"  {line}") for line in _empty(runs)]
-    if len(runs) > 1 and odd + rest:
+    if any(runs) and odd + rest:
         parts.append(_line("", tuple(runs), (False,) * len(runs), "", wide, sizes))
     if odd:
         parts += [f"  {OUTSIDE}", *(_line(*line, wide, sizes) for line in odd)]
@@ -96,9 +96,13 @@ def seen(name: str, reading: Reading) -> dict[str, Any]:
 def figure(name: str, runs: Runs) -> Any:
     """Return the view's matplotlib figure, with a named panel for each of several runs; None without anything to draw."""
     singles = {column: drawn for column, reading in _columns(runs).items() if (drawn := _single(name, reading))}
+    from bugzoo.views import _draw, _panels
+
     if len(singles) < 2:
-        return next(iter(singles.values()), None)
-    from bugzoo.views import _panels
+        column, single = next(iter(singles.items()), ("", None))
+        if column and single:
+            single.suptitle(column, color=_draw.INK, fontsize=11, fontweight="bold")
+        return single
 
     return _panels.figure(name, {column: (_columns(runs)[column], single) for column, single in singles.items()})
 

@@ -43,6 +43,7 @@ def test_each_notebook_says_it_under_its_title(name: str) -> None:
     assert line.startswith(
         f"Ticket **{exercise.scenario.ticket}** · level {effort.level(exercise)} of 5, about {facts['minutes']} min"
     )
+    assert line.endswith(f"for lesson {exercise.lesson:02}") if exercise.lesson else line.endswith("minutes")
     assert facts == stated(name, "solution") == stated(name, "instructor"), "a filled-in notebook is as long"
     assert facts["level"] == effort.level(exercise) and facts["minutes"] % 5 == 0 < facts["minutes"]
     if exercise.kind.name != "five":

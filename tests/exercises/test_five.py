@@ -3,12 +3,16 @@
 import contextlib
 import io
 import json
+import math
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from ipywidgets.widgets.tests.utils import setup_test_comm, teardown_test_comm
 
 from bugzoo import record, views
 from bugzoo.errors import UserError
@@ -20,7 +24,9 @@ from bugzoo.grading.kinds.five import debrief as debrief_five
 from bugzoo.grading.kinds.five import recordings
 from bugzoo.grading.kinds.five import runs as five_runs
 from bugzoo.grading.kinds.five.recordings import Recorded, recorded_views, recording
+from bugzoo.grading.kinds.five.widgets import FiveForm, Readings
 from bugzoo.grading.notebook import build
+from bugzoo.lab import page
 from bugzoo.plots import five_curves
 from bugzoo.proving import check
 from bugzoo.proving import fives as proof
@@ -166,6 +172,71 @@ def test_five_readings_are_free_and_one_that_was_opened_costs_once(capsys: Any) 
     assert len(runs.opened()) == 6
 
 
+def test_the_readings_of_one_view_stand_beside_each_other(capsys: Any) -> None:
+    runs = five_runs.begin(NAME)
+    for view, place in (("batch", 1), ("gradients", 2)):
+        runs.look(view, place)
+    numbers = runs.look("gradients", 4)
+    shown = capsys.readouterr().out.split("gradients: ")[2]
+    assert re.findall(r"run \d", shown) == ["run 2", "run 4"], "in order, and no other view's run"
+    assert numbers == show.seen("gradients", recording(NAME)[3].readings["gradients"]), "the numbers of the run named"
+
+
+def test_one_reading_is_free() -> None:
+    runs = five_runs.begin(NAME)
+    for place in (1, 2, 3, 4):
+        runs.look("loss_curve", place)
+    assert runs.cost().endswith("; 1 is free.")
+    assert runs.standing().endswith("; 1 is free. Open: loss_curve of run 1, 2, 3, 4.")
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Widgets without a page: the texts that stay in the saved notebook."""
+    monkeypatch.setenv("BUGZOO_WIDGETS", "1")
+    texts: list[str] = []
+    monkeypatch.setattr(page, "keep", lambda handle, text, record=None: texts.append(text))
+    setup_test_comm()
+    yield texts
+    teardown_test_comm()
+
+
+def test_a_press_counts_once_and_a_restart_shows_what_was_opened(kept: list[str], capsys: Any) -> None:
+    box = Readings(five_runs.begin(NAME))
+    assert "Readings opened: 0" in box.told.value and "run 1" not in capsys.readouterr().out
+    box.view.value = "gradients"
+    for place in (5, 2):
+        box.buttons[place - 1].click()
+    printed = capsys.readouterr().out
+    assert "Readings opened" not in printed, "the count stands in one place"
+    assert "Readings opened: 2, " in box.told.value and "<th" not in box.told.value
+    assert kept[-1].endswith("Open: gradients of run 2, 5. Run this cell for the buttons.")
+    again = Readings(five_runs.begin(NAME))
+    printed = capsys.readouterr().out
+    assert again.view.value == "gradients" and "Readings opened: 2, " in again.told.value and kept[-1] == kept[-2]
+    assert "gradients: " in printed, "the opened readings are there"
+    again.view.value = "batch"
+    assert "batch: " not in capsys.readouterr().out, "to choose a view opens nothing"
+    again.view.value = "gradients"
+    assert "gradients: " in capsys.readouterr().out and len(five_runs.begin(NAME).opened()) == 2
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_healthy_run_has_no_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    form = FiveForm(runs := five_runs.begin(NAME))
+    assert "nothing is wrong" not in runs.causes and runs.causes == tuple(form.cause.options[at][0] for at in range(7))
+    form.cause.value = runs.causes[0]
+    assert form.cause.layout.display is None
+    form.run.value = fives.NONE
+    assert form.cause.layout.display == "none"
+    form.reading.value = "batch"
+    form.button.click()
+    [answer] = record.notes(runs.ticket, "diagnosis")
+    assert answer["complete"] and answer["run"] == fives.NONE and answer["cause"] == ""
+    form.run.value = 3
+    assert form.cause.layout.display is None
+
+
 def test_the_first_complete_answer_is_graded(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr(cell, "ask", lambda name, question: grader.answer(name, question))
     runs, right = five_runs.begin(NAME), fives.filled(load(NAME))
@@ -202,14 +273,28 @@ def test_its_debrief_names_the_run_and_its_numbers_and_its_ticket_no_number(name
     assert f"### Run {fives.broken(exercise)} is broken: " in text or "### None of the five is broken" in text
     assert ("### What tells" in text) == bool(fives.broken(exercise)) and text.count("- Run ") == 5
     assert told(f"{exercise.title} {exercise.story}") == []
-    assert name == NAME or missing(exercise.story, "") == [], "a ticket that is drawn quotes nothing"
+    printed = "\n".join(five_runs.table([run.losses for run in recording(name)])) + f"{five_runs.guessing(name):.4f} 10"
+    quoted = missing(exercise.story, printed)
+    if exercise.tickets:
+        assert not [number for number in quoted if number[0].isdigit()], "a story's numbers are those of its runs"
+    else:
+        assert missing(exercise.story, "") == [], "a ticket that is drawn quotes nothing"
 
 
 def test_the_curves_stand_on_one_scale() -> None:
     figure = five_curves.picture([[2.0, 1.0], [2.0, 2.0], [float("nan")] * 2, [0.5], [3.0, 2.5]])
     assert [ax.get_title() for ax in figure.axes] == [f"run {place}" for place in range(1, 6)]
-    assert len({ax.get_ylim() for ax in figure.axes}) == 1 and figure.axes[0].get_ylim()[0] == 0.0
+    assert len({ax.get_ylim() for ax in figure.axes}) == 1
     assert figure.patch.get_alpha() == 0.0, "the page's own color shows through"
+
+
+def test_the_curves_fill_their_height_and_guessing_is_a_line() -> None:
+    flat = [[2.31, 2.29], [2.3, 2.28]]
+    low, high = five_curves.picture(flat).axes[0].get_ylim()
+    assert 2.27 < low < 2.28 and 2.31 < high < 2.32
+    assert [len(ax.lines) for ax in five_curves.picture(flat, guessing=2.3).axes] == [2, 2]
+    assert five_runs.guessing(NAME) == 2.3026, "also where one run does not say how many classes it has"
+    assert math.isnan(five_runs.guessing(f"{NAME}-2")), "a regression"
 
 
 # ---- the proof of the runs, without training

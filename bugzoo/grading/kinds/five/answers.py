@@ -114,7 +114,7 @@ def filled(exercise: Exercise) -> dict[str, Any]:
     """Return an answer that earns all points; a view of each run is opened for it, which costs nothing."""
     right = truth(exercise)
     reading = next(iter(right.telling), recorded_views()[-1])
-    return {"run": right.run, "cause": right.causes[0], "reading": reading}
+    return {"run": right.run, "cause": right.causes[0] if right.run else "", "reading": reading}
 
 
 def opened(given: Mapping[str, Any]) -> set[tuple[str, int]]:

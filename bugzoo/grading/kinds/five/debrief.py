@@ -9,6 +9,7 @@ from bugzoo.grading.debrief import further
 from bugzoo.grading.exercises import load
 from bugzoo.grading.kinds.five import answers as fives
 from bugzoo.grading.kinds.five.recordings import recording
+from bugzoo.grading.kinds.five.runs import guessing
 from bugzoo.grading.model import Exercise
 from bugzoo.scenario import Scenario
 
@@ -25,7 +26,8 @@ def show(exercise: Exercise) -> None:
 
     display(Markdown(text(exercise)))
     curves = [one.losses for one in recording(exercise.name)]
-    lab.show_figure(five_curves.picture(curves, [f"{place}: {one}" for place, one in enumerate(_names(exercise), 1)]))
+    labels = [f"{place}: {one}" for place, one in enumerate(_names(exercise), 1)]
+    lab.show_figure(five_curves.picture(curves, labels, guessing(exercise.name)))
     if load(base := parted(exercise.name)[0]).tickets:
         AnotherButton(base).show()
 

@@ -2,13 +2,15 @@
 
 runs = cell.five("02_five_beginnings")
 runs.curves()                  # free
-runs.look("gradients", 3)      # a reading of run 3: those after the first five cost points
+runs.look("gradients", 3)      # a reading of run 3, beside the earlier ones of this view; after the first five, each costs points
 runs.hand_in(run=3, cause="...", reading="gradients")
 """
 
+import math
 from typing import Any
 
 from bugzoo import record, views
+from bugzoo.diagnostics.causes import NOTHING
 from bugzoo.errors import UserError, unknown
 from bugzoo.frontend import fit, headless
 from bugzoo.grading.kinds.five.answers import FREE, NONE, PRICE, RUNS, five, named_run, opened, price
@@ -33,7 +35,7 @@ class FiveRuns:
             from bugzoo import lab
             from bugzoo.plots import five_curves
 
-            lab.show_figure(five_curves.picture(curves))
+            lab.show_figure(five_curves.picture(curves, guessing=guessing(self.name)))
         print("\n".join(table(curves)))
 
     def views(self) -> None:
@@ -46,24 +48,37 @@ class FiveRuns:
                 print("\n".join(f"  {name:{width}}  {views.question(name)}" for name in listed))
 
     def look(self, view: str, run: int) -> dict[str, Any]:
-        """Open a view of one run: print its numbers beside their usual ranges, draw its picture, return the numbers.
+        """Open a view of one run: draw its picture, and show the runs in which the view is open as columns.
 
-        A reading that was opened before costs nothing. Raises UserError for an unknown view or run.
+        Return label -> number of this run. A reading that was opened before costs nothing. Raises UserError for an unknown
+        view or run.
         """
+        self.note(view, run)
+        print(self.cost())
+        return self.columns(view, run)
+
+    def note(self, view: str, run: int) -> None:
+        """Put a reading among the opened ones. Raises UserError for an unknown view or run."""
         names = recorded_views()
         if view not in names:
             raise unknown("view", view, names, "runs.views()")
         if isinstance(run, bool) or run not in range(1, RUNS + 1):
             raise UserError(f"There is no run {run!r}. The runs are 1 to {RUNS}.")
         record.note(self.ticket, "looked", {"view": view, "run": int(run)})
-        print(f"run {run}. {self.cost()}")
-        return show(view, recording(self.name)[run - 1].readings[view])
+
+    def columns(self, view: str, run: int) -> dict[str, Any]:
+        """Show the opened readings of a view, a column for each run, and the picture of one run; return its numbers."""
+        runs = recording(self.name)
+        readings = {f"run {place}": runs[place - 1].readings[view] for name, place in self.opened() if name == view}
+        return show(view, readings, of=f"run {run}")
 
     def cost(self) -> str:
         """Return how many readings were opened, and what they cost."""
         count = len(self.opened())
-        left = f"{FREE - count} are free" if count < FREE else f"each further one costs {PRICE:.0%} of the points"
-        return f"Readings opened: {count}, cost so far {price(count):.0%}; {left}."
+        free = FREE - count
+        left = f"{free} {'is' if free == 1 else 'are'} free"
+        further = f"each further one costs {PRICE:.0%} of the points"
+        return f"Readings opened: {count}, cost so far {price(count):.0%}; {left if free > 0 else further}."
 
     def opened(self) -> list[list[Any]]:
         """Return [view, run] of each reading that was opened, once."""
@@ -72,10 +87,23 @@ class FiveRuns:
             list(reading) for reading in sorted(opened({"opened": [(note["view"], note["run"]) for note in notes]}))
         ]
 
+    def latest(self) -> tuple[str, int]:
+        """Return (view, run) of the reading that was opened last; without any, the first view and 0."""
+        notes = [note for note in record.notes(self.ticket, "looked") if note["view"] in recorded_views()]
+        return (notes[-1]["view"], notes[-1]["run"]) if notes else (recorded_views()[0], 0)
+
+    def standing(self) -> str:
+        """Return the cost, and the runs in which each view is open."""
+        places: dict[str, list[str]] = {}
+        for view, run in self.opened():
+            places.setdefault(view, []).append(str(run))
+        listed = "; ".join(f"{view} of run {', '.join(numbers)}" for view, numbers in places.items())
+        return f"{self.cost()} Open: {listed}." if listed else self.cost()
+
     def readings(self) -> None:
         """Show a list of the views and a button for each run; without a front end, the call that does the same."""
         if headless():
-            print(f'Open a reading with runs.look("{recorded_views()[0]}", 1). {self.cost()}')
+            print(f'Open a reading with runs.look("{recorded_views()[0]}", 1). {self.standing()}')
             return
         from bugzoo.grading.kinds.five.widgets import Readings
 
@@ -123,11 +151,18 @@ def begin(name: str) -> FiveRuns:
 
     exercise = load(name)
     five(exercise)
-    five_runs = FiveRuns(exercise.name, exercise.scenario.ticket, causes(exercise))
+    menu = tuple(cause for cause in causes(exercise) if cause != NOTHING)  # that is an answer about the runs
+    five_runs = FiveRuns(exercise.name, exercise.scenario.ticket, menu)
     if not record.notes(five_runs.ticket, "started"):
         record.note(five_runs.ticket, "started", {"exercise": exercise.name, "program": exercise.program})
     print(f"Ticket {five_runs.ticket}: five recorded runs. Run the next cells one by one.")
     return five_runs
+
+
+def guessing(name: str) -> float:
+    """Return the loss of guessing in nats, ln C, that the runs of a recording share; NaN where it is not known."""
+    losses = [run.readings["loss_curve"].numbers.get("guessing", math.nan) for run in recording(name)]
+    return next(filter(math.isfinite, losses), math.nan)  # a run may compute its loss in a way that does not say C
 
 
 CALL = 'runs.hand_in(run=1, cause="...", reading="...")'

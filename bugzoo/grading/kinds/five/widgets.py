@@ -19,23 +19,38 @@ POSITIONS = [*((f"run {place}", place) for place in range(1, RUNS + 1)), ("none:
 
 
 class Readings:
-    """A list of the views and a button for each run. A press opens the reading below the buttons."""
+    """A list of the views and a button for each run. A press opens a reading; those of a view stand below as columns.
+
+    What the record holds is shown again at the start, and whenever its view is chosen.
+    """
 
     def __init__(self, runs: "FiveRuns") -> None:
         self.runs = runs
-        self.view = w.Dropdown(options=recorded_views(), layout={"width": "220px"})
+        view, run = runs.latest()
+        self.view = w.Dropdown(options=recorded_views(), value=view, layout={"width": "220px"})
         self.buttons = [w.Button(description=f"run {place}", layout={"width": "90px"}) for place in range(1, RUNS + 1)]
-        self.shown, self.told = w.Output(), w.HTML(page.say(runs.cost()))
+        self.shown, self.told = w.Output(), w.HTML()
         for place, button in enumerate(self.buttons, 1):
             button.on_click(lambda _, place=place: self._open(place))
         ask = page.ask("Which view, and of which run? A press opens the reading.")
-        page.keep(page.put(page.form([ask, w.HBox([self.view, *self.buttons]), self.told, self.shown])), runs.cost())
+        self.handle = page.put(page.form([ask, w.HBox([self.view, *self.buttons]), self.told, self.shown]))
+        self.view.observe(lambda _: self._show(), "value")
+        self._show(run)
 
     def _open(self, run: int) -> None:
-        self.shown.clear_output(wait=True)
-        with self.shown:
-            self.runs.look(str(self.view.value), run)
-        self.told.value = page.say(self.runs.cost())
+        self.runs.note(str(self.view.value), run)
+        self._show(run)
+
+    def _show(self, run: int = 0) -> None:
+        """Say the cost, and show the chosen view: its columns, and the picture of `run`, by default of the last column."""
+        self.told.value = page.say(self.runs.cost())  # before the picture, which takes a second
+        page.keep(self.handle, f"{self.runs.standing()} Run this cell for the buttons.")
+        view = str(self.view.value)
+        places = [place for name, place in self.runs.opened() if name == view]
+        self.shown.clear_output(wait=bool(places))
+        if places:
+            with self.shown:
+                self.runs.columns(view, run or places[-1])
 
 
 class FiveForm(Face):
@@ -44,13 +59,18 @@ class FiveForm(Face):
     def questions(self) -> list[tuple[str, Any, Any]]:
         answer, views = record.diagnosis(self.form.ticket) or {}, recorded_views()
         view = answer.get("reading") if answer.get("reading") in views else ""
+        run, ask = choice(POSITIONS, answer.get("run")), page.ask("What is wrong with it?")
+        cause = choice([(cause, cause) for cause in self.form.causes], answer.get("cause", ""))
+
+        def follow(_: Any = None) -> None:
+            for part in (ask, cause):  # a healthy run has no cause
+                part.layout.display = "none" if run.value == NONE else None
+
+        run.observe(follow, "value")
+        follow()
         return [
-            ("run", "Which run is broken?", choice(POSITIONS, answer.get("run"))),
-            (
-                "cause",
-                "What is wrong with it?",
-                choice([(cause, cause) for cause in self.form.causes], answer.get("cause", "")),
-            ),
+            ("run", "Which run is broken?", run),
+            ("cause", ask, cause),
             (
                 "reading",
                 "Which view told you?",
@@ -61,7 +81,8 @@ class FiveForm(Face):
     def press(self, values: dict[str, Any]) -> str:
         run = "" if values["run"] is None else values["run"]
         try:
-            return self.form.hand_in(run, values["cause"] or "", values["reading"] or "")
+            cause = "" if run == NONE else values["cause"] or ""
+            return self.form.hand_in(run, cause, values["reading"] or "")
         except UserError as error:
             return str(error)
 
