@@ -42,7 +42,7 @@ class Weights:
     blamed: float = 0.0
     """Penalty for a finding that fits no fault, as a share of a right one."""
     raised: float = 0.0
-    """Points for the line that a traceback blames."""
+    """Points for the line that raised the error."""
 
 
 EXERCISE = Weights(cause=0.2, place=0.2, step=0.2, evidence=0.2, test=0.2)  # of five points: whole ones

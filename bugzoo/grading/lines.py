@@ -48,7 +48,7 @@ TITLES = {
     "verdict": "Diagnosis",
     "cause": "Cause",
     "place": "Line",
-    "raised": "Blamed line",
+    "raised": "Line that raised",
     "step": "First step",
     "evidence": "Views",
     "test": "Test",

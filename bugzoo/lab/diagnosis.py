@@ -33,7 +33,7 @@ class Diagnosis:
     test: str = ""
     """The discriminating test against the look-alikes, tried or proposed."""
     raised: int | None = None
-    """Line of the program that a traceback blames, from 1."""
+    """Line of the program that raised the error, from 1."""
     hints: int = 0
     seconds: float = 0.0
 
@@ -45,7 +45,7 @@ class Diagnosis:
         """Return the record as text."""
         parts = [f"cause: {self.cause or 'none'}" + (f" ({self.sure} % sure)" if self.sure is not None else "")]
         parts += [f"line {self.place}"] if self.place else []
-        parts += [f"blamed line {self.raised}"] if self.raised else []
+        parts += [f"raised by line {self.raised}"] if self.raised else []
         parts += [f"first step {self.step}"] if self.step else []
         parts += [f"test {self.test}"] if self.test else []
         parts += [f"looked at: {', '.join(self.evidence)}"] if self.evidence else []
@@ -77,7 +77,7 @@ class DiagnosisForm:
     (free text if empty). `source`: the program's text, or a function that returns it, for picking the line. The
     views used are read from the record; `ask_evidence` asks for them instead, when nothing records them. Hints
     are counted from `hints` and from any hints with the same ticket. Their cost does not depend on whether the form was
-    given them, or on the order in which they were shown. `ask_raised`: asks for the line that a traceback blames, too, and
+    given them, or on the order in which they were shown. `ask_raised`: asks for the line that raised the error, too, and
     for no view.
 
     `tickets`: those of all forms of one diagnosis, if it has several findings; this form's own is among them.
@@ -164,7 +164,7 @@ class DiagnosisForm:
         if diagnosis.cause == NOTHING:
             return lacking
         lacking += ["a line"] if diagnosis.place is None else []
-        return lacking + (["the blamed line"] if self.ask_raised and diagnosis.raised is None else [])
+        return lacking + (["the line that raised"] if self.ask_raised and diagnosis.raised is None else [])
 
     def hand_in(self, **fields: Any) -> Diagnosis:
         """Fill in the given fields, stop the clock and return the record.
@@ -228,7 +228,7 @@ class DiagnosisForm:
         """Show the second part, once a guess was kept; or one line of text without a front end."""
         if headless():
             what = "the finding" if self.finding else "the diagnosis"
-            also = ", raised=<blamed line>" if self.ask_raised else ""
+            also = ", raised=<line that raised>" if self.ask_raised else ""
             call = f"{self.variable}.hand_in(place=<line>, step=<step>{also})"
             print(f"{self.heading}Line and step: {call} completes {what}.")
             return

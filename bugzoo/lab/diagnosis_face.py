@@ -16,7 +16,7 @@ NO_VIEW = (
     "Nothing was handed in: no view was opened, and one that shows it is worth a point. Open one with program.look(...), or "
     "press Hand in again to go without."
 )
-RAISED = "Which line does the message blame: the last line of program.py in the traceback?"
+RAISED = "Which line raised the error: the last line of program.py in the traceback?"
 
 
 class First(Face):
@@ -109,7 +109,7 @@ class Last(Face):
 
     def press(self, values: dict[str, Any]) -> str:
         form, numbers, wrong = self.form, {}, []
-        for name, what in (("place", "The line"), ("raised", "The blamed line"), ("step", "The step")):
+        for name, what in (("place", "The line"), ("raised", "The line that raised"), ("step", "The step")):
             if name not in self.controls:
                 continue
             try:

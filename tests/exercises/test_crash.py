@@ -30,7 +30,7 @@ def own_record(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_blamed_line_is_not_the_line_to_change(case: Any) -> None:
+def test_the_line_that_raised_is_not_the_line_to_change(case: Any) -> None:
     answer, stop = filled(case), case.kind.stop(case)
     assert answer["raised"] == stop.line and abs(answer["raised"] - answer["place"]) > 3 and stop.step == 1
     assert another.told(case).story.count("{") == 0
@@ -73,7 +73,7 @@ def test_the_notebook_shows_the_traceback_and_no_curve(capsys: Any) -> None:
     cells = {part["id"]: "".join(part["source"]) for part in json.loads(build(EXERCISE))["cells"]}
     assert cells["look-first"] == 'numbers = program.look("layers")' and "It may also be healthy" not in cells["title"]
     assert "raised=" not in "".join(cells.values()) and "Name two lines" in cells["diagnosis-text"]
-    assert "raised=<blamed line>" in json.dumps(json.loads(build(EXERCISE, "instructor")))
+    assert "raised=<line that raised>" in json.dumps(json.loads(build(EXERCISE, "instructor")))
 
 
 def test_no_frame_of_the_watch_stands_in_a_traceback() -> None:
@@ -86,11 +86,11 @@ def test_the_form_asks_for_both_lines_and_for_no_view(capsys: Any) -> None:
     Program().begin(NAME)
     form = cell.form(NAME)
     form.line()
-    assert "raised=<blamed line>" in capsys.readouterr().out
+    assert "raised=<line that raised>" in capsys.readouterr().out
     form.hand_in(**{name: value for name, value in ANSWER.items() if name not in ("raised", "evidence")})
-    assert form.lacks() == ["the blamed line"] and record.first_diagnoses([EXERCISE.scenario.ticket]) is None
+    assert form.lacks() == ["the line that raised"] and record.first_diagnoses([EXERCISE.scenario.ticket]) is None
     form.hand_in(raised=ANSWER["raised"])
-    assert form.lacks() == [] and f"blamed line {ANSWER['raised']}" in form.diagnosis.text()
+    assert form.lacks() == [] and f"raised by line {ANSWER['raised']}" in form.diagnosis.text()
     [counted] = record.first_diagnoses([EXERCISE.scenario.ticket]) or [{}]
     assert grade_diagnosis(NAME, counted).points == 5
     assert cell.form("04_flat_loss").lacks() == ["a cause", "a line"], "no other form asks for it"
@@ -123,7 +123,7 @@ def test_a_run_that_ends_otherwise_is_no_proof(monkeypatch: pytest.MonkeyPatch) 
     assert "ends otherwise" in "".join(EXERCISE.kind.ended(EXERCISE))
 
 
-def test_the_debrief_explains_the_blamed_line() -> None:
+def test_the_debrief_explains_the_line_that_raised() -> None:
     text = "\n".join(EXERCISE.kind.why(EXERCISE))
     assert f"line {ANSWER['raised']}:" in text and f"line {ANSWER['place']}:" in text
     assert text.index("### Two lines") < text.index("### nn.Linear") and EXERCISE.kind.compared(EXERCISE, "x") == []

@@ -1,4 +1,4 @@
-"""The run stops at its first batch, and the line that the message blames looks right."""
+"""The run stops at its first batch, and the line that raised the error looks right."""
 
 from bugzoo.grading.kinds import Crash
 from bugzoo.grading.model import Exercise, Ticket
@@ -28,7 +28,7 @@ EXERCISE = Exercise(
         ),
         Ticket(
             "A character model learns Python's help texts. Until Friday it ended at a validation loss of {healthy.loss:.2f} "
-            "nats after {healthy.steps} steps. Then somebody saved memory, and now the run stops in the backward pass. *“I "
+            "nats after {healthy.steps} steps. Then a trainee saved memory, and now the run stops in the backward pass. *“I "
             "printed the logits and the loss right before the error. Both are fine, so the model is fine, too.”*",
             program="mini_transformer",
             fault="graph/inplace_activation",

@@ -1,7 +1,7 @@
 """*crash*: a repair that begins with a traceback, in the place of the curve.
 
-The diagnosis asks for two lines: the one that has to change, and the one that the message blames. The traceback is the look,
-so no view is asked for, and the blamed line earns its point. Choose a fault whose two lines lie far apart.
+The diagnosis asks for two lines: the one that has to change, and the one that raised the error. The traceback is the look,
+so no view is asked for, and that line earns its point. Choose a fault whose two lines lie far apart.
 """
 
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class Crash(Repair):
         return cells | {"look-first": 'numbers = program.look("layers")'}
 
     def why(self, exercise: "Exercise") -> list[str]:
-        """Return the explanation, and first of all why the message blames another line."""
+        """Return the explanation, and first of all why another line raised the error."""
         from bugzoo.grading.answers import filled
         from bugzoo.syntax import source_lines
 
@@ -48,7 +48,7 @@ class Crash(Repair):
         raised, place = (
             f"line {at}:\n\n```python\n{lines[at - 1].strip()}\n```" for at in (answer["raised"], answer["place"])
         )
-        why = "PyTorch checks an operation only when it runs, so the message blames the line that runs it."
+        why = "PyTorch checks an operation only when it runs, so the line that runs it raises the error."
         two = f"### Two lines\n\nIn the traceback, the last line of the program is {raised}\n\n"
         two += f"{why} The mistake was made before, at {place}"
         said, *explained = super().why(exercise)
@@ -71,7 +71,7 @@ class Crash(Repair):
         told = (first.type, first.line, first.step)
         problems = [f"a seed ends otherwise: {stop}" for stop in others if (stop.type, stop.line, stop.step) != told]
         if near(right(exercise), first.line):
-            problems.append(f"line {first.line}, which the message blames, counts as the line to change")
+            problems.append(f"line {first.line}, which raised the error, counts as the line to change")
         return problems
 
 
