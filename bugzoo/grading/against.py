@@ -112,7 +112,9 @@ def _as_numbers(claim: Claim, value: float) -> dict[str, dict[str, float]]:
 
 
 def _something(exercise: Exercise) -> str:
-    """Return the answer to "nothing is wrong": how this run ends beside a healthy one, and no number of the cause."""
+    """Return the answer to "nothing is wrong": the run's error, or how it ends beside a healthy one. No cause is named."""
+    if stop := exercise.kind.stop(exercise):
+        return f"Something is. {stop.sentence}"
     broken, healthy = (
         numbers(recorded(text, exercise.scenario.ranks)) for text in (exercise.handed_out, healthy_text(exercise))
     )

@@ -107,7 +107,8 @@ def told(exercise: Exercise, progress: Callable[[int, int], None] = lambda done,
     from bugzoo.grading.texts import healthy_text
 
     quoted: dict[str, Any] = {}
-    texts = {"run": exercise.handed_out, "healthy": healthy_text(exercise)}
+    runs = {} if exercise.kind.stop(exercise) else {"run": exercise.handed_out}  # a crash has no figures
+    texts = {**runs, "healthy": healthy_text(exercise)}
     for name, text in texts.items():
         progress(len(quoted), len(texts))
         curve = healthy.recorded(text, exercise.scenario.ranks)

@@ -1,6 +1,7 @@
 """An exercise's right diagnosis, and the points of a submitted one."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bugzoo import choices, faults
@@ -77,11 +78,13 @@ def right(exercise: Exercise, of: int = 0) -> judging.Right:
     Where only a run shows the first step, it runs once.
     """
     fault, broken = exercise.about_faults[of], exercise.handed_out
-    step = onset(*fault, broken, exercise.scenario.ranks)
+    stop = exercise.kind.stop(exercise)
+    step = (stop.step, stop.step) if stop else onset(*fault, broken, exercise.scenario.ranks)
     key = repr((exercise, exercise.about_fault, of, step))
     if key not in _right:
         texts = list(halves(exercise, of).values())
-        _right[key] = judging.right(*fault, broken, texts, offered(exercise, of), step)
+        answer = judging.right(*fault, broken, texts, offered(exercise, of), step)
+        _right[key] = replace(answer, raised=stop.line) if stop else answer
     return _right[key]
 
 
@@ -95,7 +98,7 @@ def filled(exercise: Exercise, of: int = 0) -> dict[str, Any]:
         "step": diagnosis.step and diagnosis.step[0],
         "evidence": [diagnosis.evidence[0]],
         "test": diagnosis.test.letter,
-    }
+    } | ({"raised": diagnosis.raised} if diagnosis.raised else {})
 
 
 def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
@@ -119,12 +122,13 @@ def grade_finding(exercise: Exercise, record: Mapping[str, Any]) -> Result:
         return Result("not attempted", message=str(error), max_points=most)
     named = judging.known_cause(cause) in true_causes(exercise)
     known = right(exercise) if named else judging.Right(true_causes(exercise))  # a wrong cause needs no run
-    parts = judging.judge(known, record, judging.EXERCISE)[: None if named else 1]
+    weights = exercise.kind.weights
+    parts = judging.judge(known, record, weights)[: None if named else 1]
     checks = [
         Check(p.name, state_of(p.share == 1), said(p), f"Right is {p.expected}." if p.expected else "", p.number)
         for p in parts
     ]
-    share = judging.worth(parts, judging.EXERCISE)
+    share = judging.worth(parts, weights)
     status = "passed" if share == 1 else "wrong"
     message = "The cause is right. Parts marked NO are wrong or incomplete." if 0 < share < 1 else ""
     if not share:

@@ -14,7 +14,7 @@ from bugzoo.grading.answers import true_causes
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.repairs import repairs
-from bugzoo.grading.texts import broken_text, healthy_text
+from bugzoo.grading.texts import broken_text, healthy_text, same_program
 from bugzoo.lab.observer import guess_from_the_run, how_sure
 from bugzoo.syntax import source_lines
 
@@ -94,7 +94,8 @@ def repaired(exercise: Exercise) -> list[str]:
     """Return the diff to the healthy text. If that takes lines away, a repair that keeps what they are for comes first."""
     undone = diff(broken_text(exercise), healthy_text(exercise))
     back = f"```diff\n{undone}\n```"
-    repair = next(iter(repairs(broken_text(exercise), *exercise.about_fault).values()), "")
+    texts = repairs(broken_text(exercise), *exercise.about_fault).values()
+    repair = next((text for text in texts if not same_program(text, healthy_text(exercise))), "")
     signs = [line[0] for line in undone.splitlines()]
     if len(exercise.faults) > 1 or not repair or signs.count("+") >= signs.count("-"):
         return [f"One possible repair of this program:\n\n{back}"]

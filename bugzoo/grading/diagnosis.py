@@ -41,9 +41,12 @@ class Weights:
     """Share of `place` for a line in the right section."""
     blamed: float = 0.0
     """Penalty for a finding that fits no fault, as a share of a right one."""
+    raised: float = 0.0
+    """Points for the line that raised the error."""
 
 
 EXERCISE = Weights(cause=0.2, place=0.2, step=0.2, evidence=0.2, test=0.2)  # of five points: whole ones
+CRASH = Weights(cause=0.2, place=0.2, step=0.2, evidence=0.0, test=0.2, raised=0.2)  # its traceback is the look
 ASSIGNMENT = Weights(cause=0.5, place=0.3, step=0.0, evidence=0.2, test=0.0, blamed=0.5)
 INTERVIEW = Weights(cause=30, place=15, step=0, evidence=15, test=10, later=2 / 3, looked=1 / 3, section=1 / 3)
 
@@ -61,6 +64,8 @@ class Right:
     step: tuple[int, int] | None = None
     """First and last step that count as the onset; None if it shows from the start and every answer is right."""
     test: Choices = field(default_factory=Choices)
+    raised: int | None = None
+    """The innermost line of the program in the traceback; None for a run without one."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ def judge(right: Right, given: Mapping[str, Any], weights: Weights, source: str 
     """Grade every part that has a weight, cause first. `source`: the broken text, to give credit for the section."""
     parts = [_cause(right, given.get("cause")), _place(right, given.get("place"), weights, source)]
     parts += [_step(right, given.get("step")), _evidence(right, given.get("evidence"), weights)]
-    parts += [_test(right, given.get("test"))]
+    parts += [_test(right, given.get("test")), _raised(right, given.get("raised"))]
     return [part for part in parts if getattr(weights, part.name)]
 
 
@@ -147,8 +152,7 @@ def near(right: Right, line: int | None) -> bool:
 
 
 def _place(right: Right, given: Any, weights: Weights, source: str) -> Part:
-    line = parse_answers.number(given)
-    saw = f"line {line}" if line else f"{given!r} is not a line" if given else "no line"
+    line, saw = _line(given)
     if not right.places:
         return Part("place", float(not line), saw, "no line: nothing is wrong")
     expected = f"the line to change, within {NEAR} lines"
@@ -156,6 +160,18 @@ def _place(right: Right, given: Any, weights: Weights, source: str) -> Part:
         return Part("place", 1.0, saw, expected, line)
     same = line is not None and section(source, line) in {section(source, first) for first, _ in right.places}
     return Part("place", weights.section if source and same else 0.0, saw, expected, line)
+
+
+def _line(given: Any) -> tuple[int | None, str]:
+    """Return a named line, and what is said of it."""
+    line = parse_answers.number(given)
+    return line, f"line {line}" if line else f"{given!r} is not a line" if given else "no line"
+
+
+def _raised(right: Right, given: Any) -> Part:
+    line, saw = _line(given)
+    expected = "the last line of the program that the traceback lists"
+    return Part("raised", float(line is not None and line == right.raised), saw, expected, line)
 
 
 def section(source: str, line: int) -> str:
@@ -171,7 +187,7 @@ def _step(right: Right, given: Any) -> Part:
     if right.step is None:
         return Part("step", 1.0, "this fault has no single first step to name, so any answer counts")
     saw = f"step {step}" if step is not None else f"{given!r} is not a step" if given else "no step"
-    good = step is not None and right.step[0] <= step <= right.step[1]
+    good = right.step[0] <= (1 if given in (None, "") else step or 0) <= right.step[1]  # empty: from the first step on
     if step is not None and step + 1 == right.step[0]:
         good = True
         saw = f"step {step}, counted from 0; optimizer steps are counted from 1 here, so it is step {step + 1}"

@@ -21,6 +21,22 @@ QUIET = 30.0
 
 
 @dataclass(frozen=True)
+class Stop:
+    """The error that ends a run."""
+
+    type: str
+    message: str
+    line: int | None
+    """The innermost line of the program in the traceback, from 1."""
+    step: int
+    """The optimizer step that it does not finish, from 1."""
+
+    @property
+    def sentence(self) -> str:
+        return f"The run stops at step {self.step} with {self.type}: {(self.message.splitlines() or [''])[0]}"
+
+
+@dataclass(frozen=True)
 class Twin:
     """Which program is the healthy one: an exercise's or an assignment's. It does not hold the source."""
 
@@ -61,6 +77,20 @@ def _text(twin: Twin) -> tuple[str, int]:
         return text, exercise.scenario.ranks
     scenario = Scenario(twin.program, seed=twin.seed, size=twin.size)
     return tidy(scenario.source), scenario.ranks
+
+
+def stop(text: str, ranks: int = 1) -> Stop:
+    """Return the error that ends a program's run, run once on this machine. Raises UserError if no error ends it."""
+    key = kept.key("stop", text, ranks, version("torch"))
+    entry = kept.read(key)
+    if entry is None:
+        trace = run_worker(job(text, ranks)).trace
+        if trace.outcome != "crashed":
+            raise UserError(f"The recorded run ended as {trace.outcome}, and not with an error. Try again.")
+        error = {name: trace.error.get(name) for name in ("type", "message", "line")}
+        entry = {**error, "step": len(trace.step) + 1}
+        kept.write(key, entry)
+    return Stop(**entry)
 
 
 def recorded(text: str, ranks: int = 1) -> Curve:

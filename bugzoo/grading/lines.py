@@ -48,6 +48,7 @@ TITLES = {
     "verdict": "Diagnosis",
     "cause": "Cause",
     "place": "Line",
+    "raised": "Line that raised",
     "step": "First step",
     "evidence": "Views",
     "test": "Test",

@@ -26,12 +26,14 @@ class Diagnosis:
     sure: int | None = None
     """Certainty of the cause, 0 to 100."""
     place: int | None = None
-    """Line of the program, from 1."""
+    """Line of the program that has to change, from 1."""
     step: int | None = None
     """First optimizer step at which it shows, from 1."""
     evidence: list[str] = field(default_factory=list)
     test: str = ""
     """The discriminating test against the look-alikes, tried or proposed."""
+    raised: int | None = None
+    """Line of the program that raised the error, from 1."""
     hints: int = 0
     seconds: float = 0.0
 
@@ -43,6 +45,7 @@ class Diagnosis:
         """Return the record as text."""
         parts = [f"cause: {self.cause or 'none'}" + (f" ({self.sure} % sure)" if self.sure is not None else "")]
         parts += [f"line {self.place}"] if self.place else []
+        parts += [f"raised by line {self.raised}"] if self.raised else []
         parts += [f"first step {self.step}"] if self.step else []
         parts += [f"test {self.test}"] if self.test else []
         parts += [f"looked at: {', '.join(self.evidence)}"] if self.evidence else []
@@ -74,7 +77,8 @@ class DiagnosisForm:
     (free text if empty). `source`: the program's text, or a function that returns it, for picking the line. The
     views used are read from the record; `ask_evidence` asks for them instead, when nothing records them. Hints
     are counted from `hints` and from any hints with the same ticket. Their cost does not depend on whether the form was
-    given them, or on the order in which they were shown.
+    given them, or on the order in which they were shown. `ask_raised`: asks for the line that raised the error, too, and
+    for no view.
 
     `tickets`: those of all forms of one diagnosis, if it has several findings; this form's own is among them.
     """
@@ -90,10 +94,12 @@ class DiagnosisForm:
         source: Any = None,
         hints: Any = None,
         ask_evidence: bool = False,
+        ask_raised: bool = False,
     ) -> None:
         self.causes, self.tests, self.hints = words() if causes is None else tuple(causes), tuple(tests), hints
         self.tickets = tuple(tickets) or (ticket,)
         self.source, self.ask_evidence, self.pairs = source, ask_evidence, dict(pairs or {})
+        self.ask_raised = ask_raised
         before = record.diagnosis(ticket) if ticket else None
         names = {entry.name for entry in fields(Diagnosis)}
         self.diagnosis = Diagnosis()
@@ -155,7 +161,10 @@ class DiagnosisForm:
         diagnosis = self.diagnosis
         lacking = ["a cause"] if not diagnosis.cause else []
         lacking += ["a test"] if self.asked(diagnosis.cause)[1] and not diagnosis.test else []
-        return lacking + (["a line"] if diagnosis.place is None and diagnosis.cause != NOTHING else [])
+        if diagnosis.cause == NOTHING:
+            return lacking
+        lacking += ["a line"] if diagnosis.place is None else []
+        return lacking + (["the line that raised"] if self.ask_raised and diagnosis.raised is None else [])
 
     def hand_in(self, **fields: Any) -> Diagnosis:
         """Fill in the given fields, stop the clock and return the record.
@@ -219,7 +228,9 @@ class DiagnosisForm:
         """Show the second part, once a guess was kept; or one line of text without a front end."""
         if headless():
             what = "the finding" if self.finding else "the diagnosis"
-            print(f"{self.heading}Line and step: {self.variable}.hand_in(place=<line>, step=<step>) completes {what}.")
+            also = ", raised=<line that raised>" if self.ask_raised else ""
+            call = f"{self.variable}.hand_in(place=<line>, step=<step>{also})"
+            print(f"{self.heading}Line and step: {call} completes {what}.")
             return
         if self.pairs and not (self.handed_in or record.notes(self.diagnosis.ticket, "hypothesis")):
             print(

@@ -16,6 +16,7 @@ NO_VIEW = (
     "Nothing was handed in: no view was opened, and one that shows it is worth a point. Open one with program.look(...), or "
     "press Hand in again to go without."
 )
+RAISED = "Which line raised the error: the last line of program.py in the traceback?"
 
 
 class First(Face):
@@ -81,11 +82,13 @@ class Last(Face):
         rows = [
             ("cause", "What is wrong?", causes(form)),
             ("place", line, line_picker(form.text(), diagnosis.place)),
+            ("raised", RAISED, line_picker(form.text(), diagnosis.raised)),
             ("step", "At which step does it first show?", number(diagnosis.step, "1 where it is there from the start")),
             ("evidence", "What did you look at? In the order in which you tick.", self._views()),
             ("test", question, choice(lettered(texts), diagnosis.test)),
         ]
         without = ({"cause", "test"} if form.pairs else set()) | (set() if form.ask_evidence else {"evidence"})
+        without |= set() if form.ask_raised else {"raised"}
         return [row for row in rows if row[0] not in without]
 
     def asked(self) -> list[str]:
@@ -106,7 +109,9 @@ class Last(Face):
 
     def press(self, values: dict[str, Any]) -> str:
         form, numbers, wrong = self.form, {}, []
-        for name, what in (("place", "The line"), ("step", "The step")):
+        for name, what in (("place", "The line"), ("raised", "The line that raised"), ("step", "The step")):
+            if name not in self.controls:
+                continue
             try:
                 numbers[name] = whole(values[name], what)
             except UserError as error:
@@ -117,7 +122,7 @@ class Last(Face):
             wrong.append(f"Nothing was handed in. Choose what is wrong first{above}.")
         if wrong:
             return "\n".join(wrong)
-        if form.noted and not form.looked() and not self.warned:
+        if form.noted and not form.looked() and not self.warned and not form.ask_raised:
             self.warned = True
             return NO_VIEW
         numbers |= {"evidence": list(self.ticked)} if form.ask_evidence else {}

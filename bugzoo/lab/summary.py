@@ -7,6 +7,7 @@ from typing import Any
 
 from bugzoo.lab.engine import Point
 from bugzoo.lab.healthy_twin import Curve
+from bugzoo.printable import printable
 
 OUTCOMES = {
     "finished": "finished",
@@ -40,6 +41,12 @@ def ending(outcome: str, steps: int, explain: bool = True) -> str:
     if outcome == "non_finite":
         return f"finished after {steps} steps, but its loss is not finite"
     return f"{OUTCOMES.get(outcome, outcome)} after {steps} steps"
+
+
+def in_place_of_a_curve(points: Sequence[Point], run: Any) -> str:
+    """Return the traceback of a run that ended with an error before it had a curve: two steps. "" for any other run."""
+    error = run.trace.error if run is not None and len(points) < 2 else {}
+    return printable(error.get("traceback") or "")
 
 
 def text_table(

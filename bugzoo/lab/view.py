@@ -318,6 +318,8 @@ class LiveView:
         engine = self._need()
         twin = self._twin_points, self._twin_run
         run_place, twin_place = places = self.case.places
+        if error := summary.in_place_of_a_curve(engine.points, engine.run):
+            return {"text/plain": error + summary.ending("crashed", len(engine.points), self.explain)}
         table = summary.text_table(engine.points, engine.run, *twin, explain=self.explain, places=places)
         bundle: dict[str, Any] = {"text/plain": table}
         if engine.points:
@@ -334,7 +336,7 @@ class LiveView:
         bundle = self._bundle()
         print(bundle["text/plain"])
         error = engine.run.trace.error if engine.run else {"traceback": repr(engine.failure)}
-        if error:
+        if error and not summary.in_place_of_a_curve(engine.points, engine.run):
             print(printable(error.get("traceback") or error.get("message", "")))
         from bugzoo.lab.frontend import kernel
 

@@ -21,6 +21,8 @@ WORDS = {
     "running": "running",
     "paused": "paused",
 }
+NO_CURVE = "bugzoo-no-curve"
+"""The class of a view whose traceback stands in the place of the curve."""
 
 
 class ViewWidgets:
@@ -72,6 +74,7 @@ class ViewWidgets:
 
     def started(self) -> None:
         self._twin_drawn = False
+        self.box.remove_class(NO_CURVE)
         self.chart.clear()
         self.chart.places = dict(zip(("broken", "healthy"), self.view.case.places, strict=True))
         self._label("running")
@@ -112,6 +115,8 @@ class ViewWidgets:
         metrics = ", ".join(f"{name} {value:.3g}" for name, value in run.trace.metrics.items())
         detail = f" · validation {metrics}" if metrics else ""
         error = run.trace.error
+        if summary.in_place_of_a_curve(engine.points if engine else [], run):
+            self.box.add_class(NO_CURVE)
         if error:
             text = error.get("traceback") or f"{error.get('type')}: {error.get('message')}"
             detail += f"<pre>{html.escape(printable(text))}</pre>"

@@ -8,6 +8,7 @@ For each exercise, graded like a learner's submission:
 - The fault shows: in one of its views a number is outside its usual range (`shown`).
 - Of two faults a repair of either one earns half of the points, and no more with a pretence for the other. Each
   combination of correct repairs passes.
+- A crash ends with the same error, on the same line, on every seed (`shown`), and that line is not the one to change.
 - A decoy is harmless (`decoys`): a repair that also takes it away passes with less, and without a repair nothing is won.
 - All this, but the attacks and the search, also holds at both ends of what its further tickets draw (`another`).
 

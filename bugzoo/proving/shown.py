@@ -1,4 +1,7 @@
-"""Proof that an exercise's fault shows: in at least one view a number lies outside its usual range, in a healthy text in none."""
+"""Proof that an exercise's fault shows: in at least one view a number lies outside its usual range, in a healthy text in none.
+
+Of a *crash* it is shown on every seed, and that each run ends with the same error on the same line.
+"""
 
 from typing import Any
 
@@ -31,7 +34,8 @@ def _telling(exercise: Exercise) -> list[tuple[str, ...]]:
 def prove(exercise: Exercise) -> dict[str, Any]:
     """Return {"problems": sentences, "outside": "view: label" of each number outside its usual range} for one exercise."""
     sights = [of_text(exercise, text, healthy) for text, healthy in exercise.kind.sights(exercise)]
-    return {"problems": [text for sight in sights for text in sight["problems"]], "outside": sights[-1]["outside"]}
+    problems = [text for sight in sights for text in sight["problems"]] + exercise.kind.ended(exercise)
+    return {"problems": problems, "outside": sights[-1]["outside"]}
 
 
 def of_text(exercise: Exercise, source: str, healthy: bool) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 Seen from inside: the exception that left the script. From outside: the exit code, and the limit that it exceeded.
 """
 
+import os
 import re
 import signal
 import traceback
@@ -13,6 +14,8 @@ from bugzoo.watching import outcome
 from bugzoo.watching.records import ErrorRecord
 from bugzoo.watching.trace import Trace
 
+OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+"""The folder of this package, whose hooks may stand between the script and torch."""
 _UNCAUGHT = re.compile(r"terminate called after throwing an instance of '([^'\n]+)'(?:\s+what\(\):\s*([^\n]+))?")
 
 
@@ -28,7 +31,7 @@ def describe(failure: BaseException | None, file: str, trace: Trace) -> tuple[st
 
 
 def record(failure: BaseException, file: str) -> ErrorRecord:
-    """Return the error as JSON. Frames before the script's first one are bugzoo's own and are left out."""
+    """Return the error as JSON. Frames before the script's first one, and those of our hooks after it, are left out."""
     frames = traceback.extract_tb(failure.__traceback__)
     places = [index for index, frame in enumerate(frames) if frame.filename == file]
     line = frames[places[-1]].lineno if places else None
@@ -36,7 +39,8 @@ def record(failure: BaseException, file: str) -> ErrorRecord:
         line = failure.lineno
     exception = traceback.TracebackException.from_exception(failure)
     if places:
-        exception.stack = traceback.StackSummary.from_list(list(exception.stack)[places[0] :])
+        after = list(exception.stack)[places[0] :]
+        exception.stack = traceback.StackSummary.from_list([at for at in after if not at.filename.startswith(OURS)])
     else:
         exception.stack = traceback.StackSummary.from_list([])
     message = str(failure)

@@ -161,7 +161,10 @@ def exercise(lab: Any, asked: Exercise, way: str) -> None:
                 form = lab.show(name).locator(".bugzoo-form").nth(of)
                 line = 0 if asked.trap else solution.places[0][0]
                 place = line_index(form, line) if way == "right" else 1
-                form.locator("select").select_option(index=place)
+                form.locator("select").first.select_option(index=place)
+                if solution.raised:
+                    raised = line_index(form, solution.raised) if way == "right" else 1
+                    form.locator("select").nth(1).select_option(index=raised)
                 if way == "right" and solution.step:
                     form.locator("input[type=text]").first.fill(str(solution.step[0]))
                 form.locator("button", has_text="Hand in").click()

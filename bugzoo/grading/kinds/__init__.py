@@ -3,6 +3,7 @@
     Repair     find a fault and repair it
     Nothing    the same, and nothing is wrong: the fault is a trap
     Break      get the healthy program, and write an edit that produces a symptom
+    Crash      a repair that begins with a traceback: which line raised it, and which one has to change?
     Decoy      a repair beside something odd and harmless, which has to stay
     Five       five recorded runs without code: which one is broken?
     Two        a repair of two faults, with a diagnosis form for each
@@ -14,10 +15,11 @@ none of it.
 """
 
 from bugzoo.grading.kinds.break_ import Break
+from bugzoo.grading.kinds.crash import Crash
 from bugzoo.grading.kinds.decoy import Decoy
 from bugzoo.grading.kinds.five import Five, Healthy
 from bugzoo.grading.kinds.nothing import Nothing
 from bugzoo.grading.kinds.repair import Repair
 from bugzoo.grading.kinds.two import Two
 
-__all__ = ["Break", "Decoy", "Five", "Healthy", "Nothing", "Repair", "Two"]
+__all__ = ["Break", "Crash", "Decoy", "Five", "Healthy", "Nothing", "Repair", "Two"]

@@ -8,6 +8,8 @@ from bugzoo.draws import Pick
 from bugzoo.scenario import Scenario
 
 if TYPE_CHECKING:
+    from bugzoo.grading.diagnosis import Weights
+    from bugzoo.grading.healthy import Stop
     from bugzoo.grading.model import Exercise, Result
     from bugzoo.grading.trials import Trial
 
@@ -75,6 +77,10 @@ class Repair:
 
         return {"solution": healthy_text(exercise)} | repairs(exercise.handed_out, *exercise.about_fault)
 
+    def stop(self, exercise: "Exercise") -> "Stop | None":
+        """Return the error with which the program as handed out ends, where the exercise begins with its traceback."""
+        return None
+
     def suspected(self, exercise: "Exercise") -> tuple[str, ...]:
         """Return the causes that its form has to offer besides those of the fault and its look-alikes."""
         return ()
@@ -138,9 +144,17 @@ class Repair:
             causes=causes(exercise),
             pairs=questions,
             source=exercise.handed_out,
+            ask_raised=bool(self.weights.raised),
         ).show()
 
     # ---- the grade
+
+    @property
+    def weights(self) -> "Weights":
+        """The share of the diagnosis' points that each of its parts has."""
+        from bugzoo.grading.diagnosis import EXERCISE
+
+        return EXERCISE
 
     def graded(self, exercise: "Exercise", source: str, options: Values) -> "Result":
         """Return the result of running a repair on several seeds."""
@@ -236,6 +250,10 @@ class Repair:
     def sights(self, exercise: "Exercise") -> list[tuple[str, bool]]:
         """Return (text, healthy) of each program that is looked at: a healthy one shows no unusual number."""
         return [(exercise.handed_out, exercise.trap)]
+
+    def ended(self, exercise: "Exercise") -> list[str]:
+        """Return sentences on runs that end otherwise than its notebook says."""
+        return []
 
     def claims(self, exercise: "Exercise") -> tuple[object, ...]:
         """Return what a repair's grade depends on besides the texts, the seeds and the scenario."""
