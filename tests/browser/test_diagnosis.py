@@ -90,7 +90,9 @@ def test_each_of_two_open_notebooks_notes_what_was_opened_in_it(lab, server) -> 
     lab.run_cell("setup")
     assert until(lambda: noted(server, "35") == ["started", "listening"]), noted(server, "35")
     lab.command("docmanager:open", {"path": NOTEBOOK})
-    lab.until("() => window.jupyterapp.shell.currentWidget.context.path.includes('04')", 30, "the first one is shown again")
+    lab.until(
+        "() => window.jupyterapp.shell.currentWidget.context.path.includes('04')", 30, "the first one is shown again"
+    )
     lab.page.evaluate(
         """() => { const notebook = window.jupyterapp.shell.currentWidget.content;
             const index = notebook.widgets.findIndex(cell => cell.model.id === 'program-training');
