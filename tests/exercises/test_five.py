@@ -273,7 +273,10 @@ def test_its_debrief_names_the_run_and_its_numbers_and_its_ticket_no_number(name
     assert f"### Run {fives.broken(exercise)} is broken: " in text or "### None of the five is broken" in text
     assert ("### What tells" in text) == bool(fives.broken(exercise)) and text.count("- Run ") == 5
     assert told(f"{exercise.title} {exercise.story}") == []
-    printed = "\n".join(five_runs.table([run.losses for run in recording(name)])) + f"{five_runs.guessing(name):.4f} 10"
+    printed = (
+        "\n".join(five_runs.table([run.losses for run in recording(name)])) + f" {five_runs.guessing(name):.4f} 10 "
+    )
+    printed += " ".join(f"{run.metrics.get('accuracy', 0):.4f}" for run in recording(name))
     quoted = missing(exercise.story, printed)
     if exercise.tickets:
         assert not [number for number in quoted if number[0].isdigit()], "a story's numbers are those of its runs"
