@@ -30,6 +30,7 @@ def test_every_exercise_has_four_tickets_that_differ() -> None:
 def test_a_name_gives_the_same_case_everywhere() -> None:
     case = load("04-1")
     assert case.name == "04_flat_loss-1" and load("04_flat_loss-1") == case
+    assert load("30_the_letter_before") == load("30"), "a name of before"
     assert (case.scenario.ticket, load("04-4").scenario.ticket) == ("Z-6F20-MS57", "C-6HKS-7VDD")
 
 

@@ -21,7 +21,7 @@ EXERCISE = Exercise(
             "A student repeats a paper in which a network learns to calculate with the hours of a clock. Her training loss "
             "ends at {run.last:.2f} and her validation loss at {run.loss:.2f}, with an accuracy of {run.accuracy:.0f} %. The "
             "paper's code ends at {healthy.last:.2f} and {healthy.loss:.2f}, with {healthy.accuracy:.0f} %. *“It is the "
-            "weight decay. At 1.0 no weight can grow, so nothing can be learned.”*",
+            "weight decay. It holds all weights so small that nothing can be learned.”*",
             fault="fit/width_by_rule?power=0.2..0.31",
         ),
         Ticket(
