@@ -124,4 +124,4 @@ def test_a_curious_learner_uses_the_names_of_both_forms() -> None:
     text = leaks.probe(load(NAME))
     assert "first.hand_in(" in text and "second.hand_in(" in text and "first.diagnosis" in text and "form.d" not in text
     words = leaks.names(load(NAME))
-    assert {"a wrong learning rate", "sum_reduction", "lr_too_high"} <= words
+    assert {"a wrong learning rate", "wrong_axis_reduction", "rmsprop_momentum"} <= words

@@ -5,10 +5,10 @@ from bugzoo.grading.model import Exercise, Ticket
 EXERCISE = Exercise(
     title="Two curves at one height",
     story=(
-        "A network learns to add two numbers on a clock: it trains on most of the pairs, and is tested on the rest. The "
-        "training loss ends at 3.47 and the validation loss at 3.56, where the loss of a guess is ln 53 = 3.97. Last spring "
-        "they came down to 0.11 and 0.16. *“Both lie at one height, so it does not overfit: it cannot learn what it sees. A "
-        "smaller learning rate does not help, and neither does a larger one.”*"
+        "A network learns to add two numbers on a clock: it sees most of the pairs, and is tested on the rest. Its loss "
+        "ends at 3.47 on the pairs that it sees and at 3.56 on the rest, where the loss of a guess is ln 53 = 3.97. Last "
+        "spring they came down to 0.11 and 0.16. *“Both lie at one height, so it does not overfit: it cannot learn what it "
+        "sees. A smaller learning rate does not help, and neither does a larger one.”*"
     ),
     program="modular_addition",
     fault="fit/width_by_rule",
