@@ -56,7 +56,7 @@ install: .venv/.installed-lab
 
 lab: .venv/.installed-lab
 	@mkdir -p artefacts
-	@$(BIN)/bugzoo run $(CASE) --picture artefacts/first_case.png
+	@[ -e artefacts/first_case.png ] || $(BIN)/bugzoo run $(CASE) --picture artefacts/first_case.png
 	@$(BIN)/bugzoo lab . -- $(LAB_ARGS)
 
 # tests/gate says what runs when, gives a failed test a second chance, and prints the last line

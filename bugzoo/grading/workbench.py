@@ -275,6 +275,10 @@ def load_ipython_extension(shell: Any) -> None:
     """
     from bugzoo import lab  # noqa: F401  its import makes a mistake of the user's one message
 
+    if isinstance(shell.user_ns.get("program"), Program):
+        return
+    # forgotten after each cell, as IPython prints a warning where an extension is loaded twice
+    shell.events.register("post_run_cell", lambda _: shell.extension_manager.loaded.discard(__name__))
     program = Program()
     show, errors = shell._showtraceback, []  # the shell shows every error through it, also a syntax error
 

@@ -87,6 +87,8 @@ def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
     assert FREE in first and "Run the notebook's cells from the top" in first and first.endswith("0.0")
     assert "not attempted" in kernel.run("diagnosis")
     kernel.run("setup")
+    again = kernel.run("setup")
+    assert "Run the next cells" in again and "already" not in again
     closed = kernel.run("repair")
     assert closed.startswith("not attempted: The program is unchanged.") and closed.endswith("0.0")
     assert "opens once you have handed in your diagnosis" in kernel.run("debrief")

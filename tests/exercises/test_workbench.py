@@ -1,5 +1,6 @@
 """`program` in a notebook: cells are kept and not run, and it stands there before its cells were run."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ class Shell:
     def __init__(self) -> None:
         self.errors: list[Any] = []
         self._showtraceback = lambda kind, error, lines: self.errors.append(error)
+        self.user_ns: dict[str, Any] = {}
+        self.events = SimpleNamespace(register=lambda name, function: None)
 
     def register_magic_function(self, function: Any, kind: str, name: str) -> None:
         self.magic = function
