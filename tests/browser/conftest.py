@@ -128,7 +128,9 @@ class Lab:
         self.page.wait_for_selector(f'body[data-jp-theme-light="{light}"]', state="attached")
 
     def command(self, name: str, arguments: dict | None = None) -> None:
-        self.page.evaluate("([name, args]) => window.jupyterapp.commands.execute(name, args)", [name, arguments or {}])
+        self.page.evaluate(  # without the result: what a command returns may be a widget
+            "async ([name, args]) => { await window.jupyterapp.commands.execute(name, args); }", [name, arguments or {}]
+        )
 
     def run_all(self, timeout: float = 600) -> None:
         """Run every cell and wait until none is waiting any more."""

@@ -96,7 +96,7 @@ def test_each_of_two_open_notebooks_notes_what_was_opened_in_it(lab, server) -> 
     lab.page.evaluate(
         """() => { const notebook = window.jupyterapp.shell.currentWidget.content;
             const index = notebook.widgets.findIndex(cell => cell.model.id === 'program-training');
-            notebook.widgets[index].inputHidden = false; return notebook.scrollToItem(index, 'start'); }"""
+            notebook.widgets[index].inputHidden = false; notebook.scrollToItem(index, 'start'); }"""
     )
     assert until(lambda: "opened" in noted(server, NAME)), noted(server, NAME)
     assert "opened" not in noted(server, "35")
