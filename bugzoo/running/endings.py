@@ -40,7 +40,8 @@ def record(failure: BaseException, file: str) -> ErrorRecord:
     exception = traceback.TracebackException.from_exception(failure)
     if places:
         after = list(exception.stack)[places[0] :]
-        exception.stack = traceback.StackSummary.from_list([at for at in after if not at.filename.startswith(OURS)])
+        kept = [at for at in after if at.filename == file or not at.filename.startswith(OURS)]
+        exception.stack = traceback.StackSummary.from_list(kept)
     else:
         exception.stack = traceback.StackSummary.from_list([])
     message = str(failure)
