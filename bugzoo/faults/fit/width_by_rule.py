@@ -59,7 +59,7 @@ FAULT = Fault(
         ),
         LookAlike(
             "optimizer/weight_decay_too_strong",
-            "Set the weight decay to 0 and train again.",
+            "Set the weight decay to 0, train again, and compare the loss.",
             "Training is as bad as before.",
             "The training loss falls.",
         ),
